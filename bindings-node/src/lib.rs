@@ -1,0 +1,1 @@
+//! An empty room: see ARCHITECTURE.md for what moves in, and when.

@@ -1,0 +1,2 @@
+//! The dunnage command.
+fn main() {}

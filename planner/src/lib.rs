@@ -1,0 +1,3 @@
+//! From Kubernetes objects to an explained plan.
+
+pub mod instance_type;

@@ -1,0 +1,2 @@
+//! The one command of this repository.
+fn main() {}
