@@ -12,6 +12,9 @@ extern crate std;
 pub mod decision;
 pub mod limits;
 pub mod problem;
+pub mod requirements;
+pub mod resources;
+pub mod taints;
 
 pub use decision::Decision;
 pub use limits::{Exceeded, Limit};

@@ -12,6 +12,10 @@
 /// "No row", in every index of the tables.
 pub const NONE: u32 = u32::MAX;
 
+/// In [`Node::available`]: the node does not have the resource at all, which differs from
+/// having none left: a DaemonSet that asks for it takes nothing away.
+pub const ABSENT: i64 = i64::MIN;
+
 /// A stretch of rows in another table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -353,7 +357,8 @@ pub struct Node {
     pub set: u32,
     /// Taints that count; ephemeral and startup taints of a young node are left out.
     pub taints: Span,
-    /// Row of `quantities`: allocatable less the requests of all its pods.
+    /// Row of `quantities`: allocatable less the requests of all its pods; [`ABSENT`] for a
+    /// resource that the node does not have.
     pub available: u32,
     /// Row of `quantities`: requests of the DaemonSet pods on it; [`NONE`] for none.
     pub daemon_requests: u32,

@@ -1,3 +1,4 @@
 //! From Kubernetes objects to an explained plan.
 
 pub mod instance_type;
+pub mod lower;
