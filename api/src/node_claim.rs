@@ -1,0 +1,97 @@
+//! NodeClaim (`karpenter.sh/v1`): the record of one machine, from the order to its end.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::Taint;
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use kube::{CustomResource, KubeSchema};
+use serde::{Deserialize, Serialize};
+
+use crate::lenient::{null_as_default, quantities};
+use crate::node_pool::{DEFAULT_EXPIRE_AFTER, NodeClassReference, Requirement};
+
+/// What one machine must be; cannot change once written.
+#[derive(CustomResource, KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
+#[kube(
+    group = "karpenter.sh",
+    version = "v1",
+    kind = "NodeClaim",
+    plural = "nodeclaims",
+    category = "karpenter",
+    status = "NodeClaimStatus",
+    derive = "PartialEq",
+    derive = "Default"
+)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeClaimSpec {
+    /// Taints of the node.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "null_as_default")]
+    pub taints: Vec<Taint>,
+    /// Taints that something removes during start-up; pods need not tolerate them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "null_as_default")]
+    pub startup_taints: Vec<Taint>,
+    /// Restrictions on the labels of the node.
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub requirements: Vec<Requirement>,
+    /// The least the machine must offer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resources: Option<ResourceRequirements>,
+    /// The node class that says how the cloud makes the node.
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub node_class_ref: NodeClassReference,
+    /// How long a drain may last before pods are deleted by force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub termination_grace_period: Option<String>,
+    /// The age at which the node is deleted, or `Never`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expire_after: Option<String>,
+}
+
+/// The least a machine must offer.
+#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct ResourceRequirements {
+    /// The least of each resource.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "quantities")]
+    pub requests: BTreeMap<String, Quantity>,
+}
+
+/// What is known of a machine.
+#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeClaimStatus {
+    /// Name of the node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_name: Option<String>,
+    /// The cloud's id of the machine.
+    #[serde(default, rename = "providerID", skip_serializing_if = "Option::is_none")]
+    pub provider_id: Option<String>,
+    /// The image it was started from.
+    #[serde(default, rename = "imageID", skip_serializing_if = "Option::is_none")]
+    pub image_id: Option<String>,
+    /// Everything the machine has.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "quantities")]
+    pub capacity: BTreeMap<String, Quantity>,
+    /// What is left for pods.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "quantities")]
+    pub allocatable: BTreeMap<String, Quantity>,
+    /// When a pod last came or went.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_pod_event_time: Option<Time>,
+    /// Conditions; a reason may be empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "null_as_default")]
+    pub conditions: Vec<Condition>,
+}
+
+impl NodeClaim {
+    /// Fills every absent field that has a default, as the API server does.
+    pub fn apply_defaults(&mut self) {
+        self.spec.expire_after.get_or_insert_with(|| DEFAULT_EXPIRE_AFTER.into());
+    }
+
+    /// The condition of that type, when it was ever set.
+    pub fn condition(&self, type_: &str) -> Option<&Condition> {
+        self.status.as_ref()?.conditions.iter().find(|condition| condition.type_ == type_)
+    }
+}
