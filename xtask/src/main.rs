@@ -1,2 +1,57 @@
-//! The one command of this repository.
-fn main() {}
+//! `cargo xtask VERB`: every chore of this repository behind one command.
+//!
+//! It imports nothing of ours and only runs programs, so that what it measures is what a
+//! user would get.
+
+mod args;
+mod arrows;
+mod cases;
+mod check;
+mod oracle;
+mod random;
+mod run;
+mod scan;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask VERB [options]
+
+  check     formatting, clippy, the arrows between crates, forbidden text
+  test      every test of the workspace
+  nostd     build and run the proof that engine-core needs no std
+  cases     print which test covers which handed case
+  oracle    hold `dunnage plan --strategy karpenter` against Karpenter's own scheduler
+            [--inputs DIR] [--random 500] [--seed 1] [--runs 8] [--only NAME] [--keep DIR]
+            [--dunnage FILE]  [--generate-only]
+  ci        check, test, nostd, cases
+";
+
+fn main() -> ExitCode {
+    let mut words = std::env::args().skip(1);
+    let verb = words.next().unwrap_or_default();
+    let rest: Vec<String> = words.collect();
+    let done = match verb.as_str() {
+        "check" => args::none(&rest).and_then(|()| check::check()),
+        "test" => args::none(&rest).and_then(|()| check::test()),
+        "nostd" => args::none(&rest).and_then(|()| check::nostd()),
+        "cases" => args::none(&rest).and_then(|()| cases::cases()),
+        "ci" => args::none(&rest).and_then(|()| check::ci()),
+        "oracle" => oracle::Options::parse(&rest).and_then(|o| oracle::oracle(&o)),
+        "" | "help" | "--help" | "-h" => {
+            print!("{USAGE}");
+            return ExitCode::from(if verb.is_empty() { 2 } else { 0 });
+        }
+        other => {
+            eprintln!("xtask: no verb `{other}`\n{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("xtask {verb}: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
