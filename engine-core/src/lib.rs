@@ -11,11 +11,15 @@ extern crate std;
 
 pub mod decision;
 pub mod limits;
+pub mod place;
+pub mod price;
 pub mod problem;
 pub mod requirements;
 pub mod resources;
 pub mod taints;
+pub mod workspace;
 
 pub use decision::Decision;
 pub use limits::{Exceeded, Limit};
+pub use place::place;
 pub use problem::{Problem, Rules, Span};

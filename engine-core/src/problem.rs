@@ -546,6 +546,7 @@ pub struct Rules {
     /// Too few values for minValues lowers the minimum instead of refusing the pool.
     pub lowers_min_values: bool,
     /// No unit left of a reservation: the node goes without, instead of deferring the pod.
+    /// Karpenter does so only when it simulates a disruption.
     pub reserved_falls_back: bool,
     /// `limits.nodes` is not used up by nodes opened in the same pass.
     pub node_limit_is_static: bool,
@@ -599,7 +600,7 @@ impl Rules {
     /// The mended rules.
     pub const MENDED: Self = Self {
         lowers_min_values: false,
-        reserved_falls_back: false,
+        reserved_falls_back: true,
         node_limit_is_static: false,
         terms_before_preferences: false,
         unofferable_domains: false,

@@ -120,6 +120,29 @@ impl<'m> Layout<'m> {
         }
     }
 
+    /// Adds the listed values of `other` on `key` to the bits of `set`, whatever they mean.
+    pub fn union_bits(&self, set: &mut [u64], other: &[u64], key: usize) {
+        let range = self.range(key);
+        for (a, b) in set[range.clone()][FIXED..].iter_mut().zip(&other[range][FIXED..]) {
+            *a |= b;
+        }
+    }
+
+    /// Sets the bit of one value of `key`.
+    pub fn set_bit(&self, set: &mut [u64], key: usize, value: u32) {
+        set[self.range(key)][FIXED + value as usize / 64] |= 1 << (value % 64);
+    }
+
+    /// True when the two sets say different things about `key`.
+    pub fn differs(&self, a: &[u64], b: &[u64], key: usize) -> bool {
+        a[self.range(key)] != b[self.range(key)]
+    }
+
+    /// Words of value bits of `key`.
+    pub fn bit_words(&self, key: usize) -> usize {
+        self.range(key).len() - FIXED
+    }
+
     /// The first key on which the two sets exclude each other. Keys that only one side holds
     /// are fine, and so is a pair that only forbids (`NotIn` or `DoesNotExist` on both).
     pub fn conflict(&self, a: &[u64], b: &[u64], problem: &Problem) -> Option<usize> {

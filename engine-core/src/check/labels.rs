@@ -118,7 +118,15 @@ impl<'a> Allowed<'a> {
 
 /// True when one value is allowed by all of `sets`.
 pub(super) fn share_a_value(sets: &[Allowed], values: &[Value]) -> bool {
-    let known = (0..values.len() as u32).any(|rank| sets.iter().all(|s| s.allows(rank, values)));
+    let all = |rank: u32| sets.iter().all(|s| s.allows(rank, values));
+    let shortest = sets.iter().find_map(|s| match s.listed {
+        Listed::Ranks(ranks) if !s.is_complement => Some(ranks),
+        _ => None,
+    });
+    if let Some(ranks) = shortest {
+        return ranks.iter().any(|rank| all(*rank));
+    }
+    let known = (0..values.len() as u32).any(all);
     let lower = sets.iter().filter_map(|s| s.lower).max();
     let upper = sets.iter().filter_map(|s| s.upper).min();
     let is_open = sets.iter().all(|s| s.is_complement);

@@ -75,9 +75,22 @@ impl<'a> Opened<'a> {
             })
     }
 
-    /// Offerings of a type that the cloud may answer with.
+    /// Offerings of a type that the cloud may answer with; none for a type whose labels the
+    /// launch request rules out.
     pub fn gets(self, of: &InstanceType) -> impl Iterator<Item = (u32, &'a Offering)> + use<'a> {
-        tables::offerings(self.case.problem, of).filter(move |(_, o)| self.can_get(o))
+        let meets = self.labels_meet(of);
+        tables::offerings(self.case.problem, of).filter(move |(_, o)| meets && self.can_get(o))
+    }
+
+    fn labels_meet(self, of: &InstanceType) -> bool {
+        let problem = self.case.problem;
+        tables::set(problem, of.set).iter().all(|r| {
+            let own = Allowed::sparse(problem, r);
+            self.asks(r.key).is_none_or(|asked| {
+                share_a_value(&[own, asked], tables::values(problem, r.key))
+                    || own.permits_absence() && asked.permits_absence()
+            })
+        })
     }
 
     /// True when every machine that may come satisfies the requirement.
@@ -197,30 +210,15 @@ fn is_offered(opened: Opened, rows: &[u32]) -> Result<(), Violation> {
     if len == 0 || len > TYPES_PER_NEW_NODE {
         return Err(Violation::of(Rule::TypeMask));
     }
-    for (row, of) in opened.types() {
+    for (row, _) in opened.types() {
         if opened.template_type(row).is_none() {
             return Err(Violation::of(Rule::TypeMask).row(row));
-        }
-        if !labels_meet(opened, of) {
-            return Err(Violation::of(Rule::TypeLabels).row(row));
         }
     }
     match opened.missed(template.set) {
         Some(key) => Err(Violation::of(Rule::Template).row(key)),
         None => Ok(()),
     }
-}
-
-/// True when a machine of the type can meet the launch request.
-fn labels_meet(opened: Opened, of: &InstanceType) -> bool {
-    let problem = opened.case.problem;
-    tables::set(problem, of.set).iter().all(|r| {
-        let own = Allowed::sparse(problem, r);
-        opened.asks(r.key).is_none_or(|asked| {
-            share_a_value(&[own, asked], tables::values(problem, r.key))
-                || own.permits_absence() && asked.permits_absence()
-        })
-    })
 }
 
 fn accepts(opened: Opened, rows: &[u32]) -> Result<(), Violation> {
@@ -254,7 +252,8 @@ fn accepts_class(opened: Opened, class: &PodClass) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Each type has an offering that hosts the pods; the stated one is the cheapest of those.
+/// Each type that can come has an offering that hosts the pods; the stated one is the
+/// cheapest of those.
 fn fits(opened: Opened, requests: &[i64]) -> Result<(), Violation> {
     let (problem, node) = (opened.case.problem, opened.node);
     let (mut is_stated_found, mut cheapest) = (false, None);
@@ -271,12 +270,14 @@ fn fits(opened: Opened, requests: &[i64]) -> Result<(), Violation> {
                 cheapest = Some((offering.price_microusd, at));
             }
         }
-        if !hosts {
-            return Err(match short {
-                Some(column) => Violation::of(Rule::Resource).row(column),
-                None => Violation::of(Rule::TypeOffering).row(row),
-            });
+        if let Some(column) = short
+            && !hosts
+        {
+            return Err(Violation::of(Rule::Resource).row(column));
         }
+    }
+    if cheapest.is_none() {
+        return Err(Violation::of(Rule::NoMachine));
     }
     let price = problem.offerings[node.offering as usize].price_microusd;
     if !is_stated_found {

@@ -39,10 +39,8 @@ pub enum Rule {
     /// The mask of types is empty, too long, or holds a type that the template has not;
     /// `subject` is the type, if there is one.
     TypeMask,
-    /// Requirements of the node exclude a type of its mask; `subject` is the type.
-    TypeLabels,
-    /// A type of the mask has no usable offering that is large enough; `subject` is the type.
-    TypeOffering,
+    /// No type of the mask can come: labels, offerings and reservations leave none.
+    NoMachine,
     /// A taint is not tolerated; `subject` is its row.
     Taint,
     /// A machine that may come is not of the template; `subject` is the key.

@@ -1,0 +1,299 @@
+//! place(): where each pod of the queue goes, and what is opened for those that fit nowhere.
+//!
+//! Copies Karpenter's loop: pods in queue order; each tries nodes that exist, then nodes
+//! opened by this solve from the emptiest on, then a fresh node of each template in order;
+//! what fails gives up preferences step by step; what fails altogether waits until a whole
+//! turn of the queue placed nobody. Equal pods stand in the queue as runs: when one of a run
+//! fails, the rest of the run fails with it.
+
+mod accept;
+mod counts;
+mod finish;
+mod relax;
+mod state;
+mod templates;
+mod topology;
+mod types;
+
+use crate::decision::{Decision, Placement, ReasonCode, Target, TemplateState};
+use crate::limits::{Exceeded, Limit};
+use crate::problem::{NONE, PodClass, Problem};
+use crate::workspace::{Caps, ENTRY, Memory};
+
+use relax::{Relaxed, Subject};
+use state::{Slices, State};
+use types::Fail;
+
+pub(crate) use types::usable;
+
+/// The pod at hand: one of its class, at a step of relaxation.
+pub(crate) struct Pod {
+    pub class: PodClass,
+    pub relaxed: Relaxed,
+}
+
+/// Decides where the pods of `problem` go.
+///
+/// `memory` is at least as large as [`crate::workspace::Need::of`] says for `caps`.
+///
+/// # Errors
+/// A limit that was hit, among them the caps; lend more and solve again.
+pub fn place<'m>(
+    problem: &Problem,
+    caps: Caps,
+    memory: Memory<'m>,
+) -> Result<Decision<'m>, Exceeded> {
+    let lent = Slices {
+        words: memory.words,
+        amounts: memory.amounts,
+        numbers: memory.numbers,
+        new_nodes: memory.new_nodes,
+        templates: memory.templates,
+    };
+    let mut solve = Solve {
+        state: State::new(problem, caps, lent)?,
+        placements: Rows::new(memory.placements, Limit::Placements),
+        reasons: Rows::new(memory.reasons, Limit::Reasons),
+        unplaced: Rows::new(memory.unplaced, Limit::Memory),
+    };
+    solve.run()?;
+    solve.finish()
+}
+
+/// Rows that grow in lent memory.
+pub(crate) struct Rows<'m, T> {
+    rows: &'m mut [T],
+    len: usize,
+    limit: Limit,
+}
+
+impl<'m, T> Rows<'m, T> {
+    fn new(rows: &'m mut [T], limit: Limit) -> Self {
+        Self { rows, len: 0, limit }
+    }
+
+    fn push(&mut self, row: T) -> Result<(), Exceeded> {
+        let value = self.rows.len() as u64;
+        let limit = Exceeded { limit: self.limit, value, need: value + 1 };
+        *self.rows.get_mut(self.len).ok_or(limit)? = row;
+        self.len += 1;
+        Ok(())
+    }
+
+    fn last(&mut self) -> Option<&mut T> {
+        self.rows[..self.len].last_mut()
+    }
+}
+
+/// A solve under way.
+pub(crate) struct Solve<'p, 'm> {
+    state: State<'p, 'm>,
+    placements: Rows<'m, Placement>,
+    reasons: Rows<'m, crate::decision::Reason>,
+    unplaced: Rows<'m, crate::decision::Unplaced>,
+}
+
+/// A stretch of the queue: pods of a class, and how many pods had been placed when it was
+/// put back.
+#[derive(Clone, Copy)]
+struct Entry {
+    class: u32,
+    count: u32,
+    mark: u32,
+}
+
+impl Solve<'_, '_> {
+    /// Works the queue off until a whole turn places nobody.
+    fn run(&mut self) -> Result<(), Exceeded> {
+        let runs = self.state.z.runs;
+        for (i, run) in self.state.p.runs.iter().enumerate() {
+            self.put(i, Entry { class: run.class, count: run.count, mark: NONE });
+        }
+        let (mut head, mut len, mut placed) = (0, runs, 0u32);
+        while len > 0 {
+            let entry = self.at(head);
+            if entry.mark == placed {
+                break;
+            }
+            head = (head + 1) % runs;
+            len -= 1;
+            let left = self.run_of(entry, &mut placed)?;
+            if left > 0 {
+                self.put((head + len) % runs, Entry { count: left, mark: placed, ..entry });
+                len += 1;
+            }
+        }
+        for i in 0..len {
+            let entry = self.at((head + i) % runs);
+            self.state.left[entry.class as usize] += entry.count;
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, at: usize, e: Entry) {
+        self.state.queue[at * ENTRY..][..ENTRY].copy_from_slice(&[e.class, e.count, e.mark]);
+    }
+
+    fn at(&self, at: usize) -> Entry {
+        let e = &self.state.queue[at * ENTRY..][..ENTRY];
+        Entry { class: e[0], count: e[1], mark: e[2] }
+    }
+
+    /// Places pods of one run until one fails; returns how many are left.
+    fn run_of(&mut self, entry: Entry, placed: &mut u32) -> Result<u32, Exceeded> {
+        let class = self.state.p.classes[entry.class as usize];
+        if class.has_device_claims {
+            return Ok(entry.count);
+        }
+        let s = &mut self.state;
+        let subject = Subject::of(&s.p, &class, s.has_preferring_taint)?;
+        let start = Pod { class, relaxed: Relaxed::start(&subject) };
+        s.nodes.refused.fill(0);
+        let words = s.news.len.div_ceil(64);
+        s.news.refused[..words].fill(0);
+        for done in 0..entry.count {
+            match self.place_relaxing(&start, &subject)? {
+                Ok((target, relaxed)) => {
+                    self.note(entry.class, target, relaxed)?;
+                    *placed += 1;
+                }
+                Err(_) => return Ok(entry.count - done),
+            }
+        }
+        Ok(0)
+    }
+
+    /// Tries the pod, giving up one thing after the other.
+    fn place_relaxing(
+        &mut self,
+        start: &Pod,
+        subject: &Subject,
+    ) -> Result<Result<(Target, u32), Fail>, Exceeded> {
+        let mut pod = Pod { class: start.class, relaxed: start.relaxed.clone() };
+        loop {
+            self.state.load_pod(&pod);
+            match self.place_one(&pod)? {
+                Ok(target) => return Ok(Ok((target, pod.relaxed.steps))),
+                Err(fail) if is_deferral(&fail) => return Ok(Err(fail)),
+                Err(fail) => {
+                    if !pod.relaxed.step(subject) {
+                        return Ok(Err(fail));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The first that accepts: nodes that exist, nodes opened by this solve, fresh nodes.
+    fn place_one(&mut self, pod: &Pod) -> Result<Result<Target, Fail>, Exceeded> {
+        // Refusals are remembered for the whole run at its first step only.
+        let remembers = pod.relaxed.steps == 0;
+        let s = &mut self.state;
+        for i in 0..s.z.nodes {
+            let n = s.nodes.order[i] as usize;
+            if remembers && bit(s.nodes.refused, n) {
+                continue;
+            }
+            match s.on_node(pod, n) {
+                Ok(()) => {
+                    s.commit_node(pod, n)?;
+                    return Ok(Ok(Target::Node(n as u32)));
+                }
+                Err(fail) if remembers && fail.is_final => set(s.nodes.refused, n),
+                Err(_) => {}
+            }
+        }
+        s.sort_news();
+        for i in 0..s.news.len {
+            let b = s.news.order[i] as usize;
+            if remembers && bit(s.news.refused, b) {
+                continue;
+            }
+            match s.on_new(pod, b) {
+                Ok(()) => {
+                    s.commit_new(pod, b)?;
+                    return Ok(Ok(Target::New(b as u32)));
+                }
+                Err(fail) if remembers && fail.is_final => set(s.news.refused, b),
+                Err(_) => {}
+            }
+        }
+        self.place_fresh(pod)
+    }
+
+    fn place_fresh(&mut self, pod: &Pod) -> Result<Result<Target, Fail>, Exceeded> {
+        let s = &mut self.state;
+        let mut last = Fail::new(ReasonCode::NoPools, NONE);
+        for t in 0..s.z.templates {
+            if s.templates.states[t] != TemplateState::Open {
+                continue;
+            }
+            match s.on_fresh(pod, t) {
+                Ok(()) => {
+                    let b = s.open(pod, t)?;
+                    if b.is_multiple_of(64) {
+                        s.news.refused[b / 64] = 0;
+                    }
+                    return Ok(Ok(Target::New(b as u32)));
+                }
+                // A lighter pool must not take what a reservation of a heavier one will.
+                Err(fail) if is_deferral(&fail) => return Ok(Err(fail)),
+                Err(fail) => last = fail,
+            }
+        }
+        Ok(Err(last))
+    }
+
+    fn note(&mut self, class: u32, target: Target, relaxed: u32) -> Result<(), Exceeded> {
+        if let Some(last) = self.placements.last()
+            && (last.class, last.target, last.relaxed) == (class, target, relaxed)
+        {
+            last.count += 1;
+            return Ok(());
+        }
+        self.placements.push(Placement { class, count: 1, target, relaxed })
+    }
+}
+
+impl State<'_, '_> {
+    /// Brings `news.order` into ascending number of pods. The list is nearly sorted, so
+    /// insertion is enough.
+    ///
+    /// DIFFERS: Karpenter sorts the list it sorted before, so equal nodes keep the order of
+    /// their last turn; mended, they stand in order of creation.
+    fn sort_news(&mut self) {
+        let (rows, rules) = (&*self.news.rows, self.p.rules);
+        let seed = rules.tie_seed;
+        let order = &mut self.news.order[..self.news.len];
+        let key = |b: u32| {
+            let tie = match (seed, rules.stable_resort) {
+                (0, true) => 0,
+                (0, false) => b,
+                (seed, _) => topology::mix(seed ^ topology::mix(b ^ rows[b as usize].pods << 16)),
+            };
+            (rows[b as usize].pods, tie)
+        };
+        for i in 1..order.len() {
+            let (moved, at) = (order[i], key(order[i]));
+            let mut j = i;
+            while j > 0 && key(order[j - 1]) > at {
+                order[j] = order[j - 1];
+                j -= 1;
+            }
+            order[j] = moved;
+        }
+    }
+}
+
+/// True when the pod waits for a reservation instead of giving something up.
+fn is_deferral(fail: &Fail) -> bool {
+    matches!(fail.code, ReasonCode::ReservationTaken | ReasonCode::ReservationLost)
+}
+
+fn bit(words: &[u64], at: usize) -> bool {
+    words[at / 64] >> (at % 64) & 1 != 0
+}
+
+fn set(words: &mut [u64], at: usize) {
+    words[at / 64] |= 1 << (at % 64);
+}

@@ -1,0 +1,404 @@
+//! What spread, affinity and anti-affinity leave of a node's domains.
+
+use heapless::Vec;
+
+use crate::decision::ReasonCode;
+use crate::limits::{DOMAIN_CHOICES, Exceeded};
+use crate::place::Pod;
+use crate::place::counts::Place;
+use crate::place::state::State;
+use crate::place::types::Fail;
+use crate::problem::{Group, GroupKind, NONE};
+use crate::requirements::{Incompatible, values_of};
+
+/// Most keys of which one domain must be picked at once.
+const PICKS: usize = 4;
+
+/// A key of which one domain must be picked, and the group whose counts rank the domains.
+#[derive(Clone, Copy)]
+struct Pick {
+    key: usize,
+    group: usize,
+    /// Rank of the domain in force: count, tie-break, value.
+    at: (u32, u32, u32),
+}
+
+/// What to ask once the domains are settled: the node accepts, or why not.
+pub(crate) type Then<'f> = &'f mut dyn FnMut(&mut State) -> Result<(), Fail>;
+
+impl State<'_, '_> {
+    /// Narrows `scratch.placed` by every topology rule of the pod into `scratch.result` and
+    /// asks `then`; where a rule leaves several domains of which one must be picked, the
+    /// emptiest is tried first.
+    ///
+    /// DIFFERS: Karpenter picks the domain of a spread before the other rules are looked at
+    /// and does not try another.
+    pub(crate) fn with_domains(&mut self, pod: &Pod, place: Place, then: Then) -> Result<(), Fail> {
+        let mut picks: Vec<Pick, PICKS> = Vec::new();
+        self.scratch.topology.fill(0);
+        let links = pod.class.links.of(self.p.links);
+        for (i, link) in links.iter().enumerate() {
+            if pod.relaxed.holds(i) {
+                self.narrow(pod, link.group as usize, place, &mut picks)?;
+            }
+        }
+        for &group in pod.class.matches.of(self.p.matches) {
+            if self.p.groups[group as usize].kind == GroupKind::Inverse {
+                self.narrow(pod, group as usize, place, &mut picks)?;
+            }
+        }
+        let allows = !matches!(place, Place::Node(_));
+        let (placed, topology) = (&*self.scratch.placed, &*self.scratch.topology);
+        if let Some(x) = self.layout.incompatible(placed, topology, allows, &self.p) {
+            let (Incompatible::Unknown(key) | Incompatible::Conflict(key)) = x;
+            return Err(Fail { is_final: false, ..Fail::new(ReasonCode::TopologyConflict, key) });
+        }
+        self.settle(&mut picks, then)
+    }
+
+    /// Tries the joint choices of the picked keys in order.
+    fn settle(&mut self, picks: &mut Vec<Pick, PICKS>, then: Then) -> Result<(), Fail> {
+        self.joint();
+        for pick in picks.iter_mut() {
+            pick.at = self.next_domain(pick, None).unwrap_or_default();
+        }
+        // Where a rule chose the domain, another choice may do later.
+        let is_free = self.scratch.topology.iter().all(|&w| w == 0);
+        let mut last = Fail::new(ReasonCode::TopologyConflict, NONE);
+        for _ in 0..DOMAIN_CHOICES {
+            self.joint();
+            for pick in picks.iter() {
+                let n = self.layout.bit_words(pick.key);
+                let bits = &mut self.scratch.bits[..n];
+                bits.fill(0);
+                bits[pick.at.2 as usize / 64] |= 1 << (pick.at.2 % 64);
+                let values = values_of(&self.p, pick.key);
+                self.layout.restrict(self.scratch.result, pick.key, values, bits);
+            }
+            match then(self) {
+                Ok(()) => return Ok(()),
+                Err(fail) => last = Fail { is_final: fail.is_final && is_free, ..fail },
+            }
+            if !self.advance(picks) {
+                break;
+            }
+        }
+        Err(last)
+    }
+
+    /// `scratch.result` = node, pod, volume and topology together.
+    fn joint(&mut self) {
+        self.scratch.result.copy_from_slice(self.scratch.placed);
+        self.layout.add(self.scratch.result, self.scratch.topology, &self.p);
+    }
+
+    fn advance(&mut self, picks: &mut Vec<Pick, PICKS>) -> bool {
+        self.joint();
+        for i in (0..picks.len()).rev() {
+            if let Some(at) = self.next_domain(&picks[i], Some(picks[i].at)) {
+                picks[i].at = at;
+                return true;
+            }
+            picks[i].at = self.next_domain(&picks[i], None).unwrap_or_default();
+        }
+        false
+    }
+
+    /// The domain of `scratch.result` that follows `after` by count, then by name.
+    fn next_domain(&self, pick: &Pick, after: Option<(u32, u32, u32)>) -> Option<(u32, u32, u32)> {
+        self.layout
+            .get(self.scratch.result, pick.key)
+            .ranks()
+            .map(|v| (self.counts.get(pick.group, v), self.tie(v), v))
+            .filter(|at| after.is_none_or(|a| *at > a))
+            .min()
+    }
+
+    /// The stated tie-break, or a permutation of it by the tie seed.
+    pub(crate) fn tie(&self, value: u32) -> u32 {
+        match self.p.rules.tie_seed {
+            0 => value,
+            seed => mix(seed ^ mix(value ^ self.news.len as u32)),
+        }
+    }
+
+    /// Adds to `scratch.topology` what one group leaves.
+    fn narrow(
+        &mut self,
+        pod: &Pod,
+        group: usize,
+        place: Place,
+        picks: &mut Vec<Pick, PICKS>,
+    ) -> Result<(), Fail> {
+        let g = self.p.groups[group];
+        if g.is_hostname {
+            return self.allows_node(pod, group, &g, place);
+        }
+        let key = g.key as usize;
+        let must_pick = match g.kind {
+            GroupKind::Spread => self.spread(pod, group, &g)?,
+            GroupKind::Affinity => self.affinity(pod, group, &g)?,
+            GroupKind::AntiAffinity | GroupKind::Inverse => self.anti_affinity(group, &g)?,
+        };
+        let n = self.layout.bit_words(key);
+        let values = values_of(&self.p, key);
+        self.layout.restrict(self.scratch.topology, key, values, &self.scratch.bits[..n]);
+        if must_pick && place_is_open(place) && picks.iter().all(|x| x.key != key) {
+            // LIMIT: further keys keep all their domains, as a rule that does not pick would.
+            let _ = picks.push(Pick { key, group, at: (0, 0, 0) });
+        }
+        Ok(())
+    }
+
+    /// A rule over single nodes: the node is allowed or it is not.
+    fn allows_node(&self, pod: &Pod, group: usize, g: &Group, place: Place) -> Result<(), Fail> {
+        let count = self.counts.on(place, group);
+        let selects = self.selects(pod, group);
+        match g.kind {
+            GroupKind::Spread => {
+                let after = count + u32::from(selects);
+                if after <= g.max_skew {
+                    return Ok(());
+                }
+                Err(Fail {
+                    need: i64::from(g.max_skew),
+                    best: i64::from(after),
+                    ..Fail::new(ReasonCode::Spread, group as u32)
+                })
+            }
+            GroupKind::Affinity => {
+                let total = self.counts.total(group);
+                if count > 0 || (selects && total == 0) {
+                    return Ok(());
+                }
+                Err(Fail {
+                    best: i64::from(total),
+                    ..Fail::new(ReasonCode::Affinity, group as u32)
+                })
+            }
+            GroupKind::AntiAffinity | GroupKind::Inverse if count == 0 => Ok(()),
+            _ => Err(Fail {
+                best: i64::from(count),
+                ..Fail::new(ReasonCode::AntiAffinity, group as u32)
+            }),
+        }
+    }
+
+    /// True when the group selects the pod.
+    fn selects(&self, pod: &Pod, group: usize) -> bool {
+        pod.class.matches.of(self.p.matches).binary_search(&(group as u32)).is_ok()
+    }
+
+    /// Known domains as bits into `scratch.bits`, those kept that `keep` says: (value, count).
+    fn keep_domains(
+        &mut self,
+        group: usize,
+        key: usize,
+        keep: impl Fn(&Self, u32, u32) -> bool,
+    ) -> bool {
+        let n = self.layout.bit_words(key);
+        let mut any = false;
+        for i in 0..n {
+            let known = self.counts.known(group, n)[i];
+            let mut kept = 0;
+            let mut rest = known;
+            while rest != 0 {
+                let bit = rest.trailing_zeros();
+                rest &= rest - 1;
+                let value = i as u32 * 64 + bit;
+                if keep(self, value, self.counts.get(group, value)) {
+                    kept |= 1 << bit;
+                }
+            }
+            self.scratch.bits[i] = kept;
+            any |= kept != 0;
+        }
+        any
+    }
+
+    fn pod_allows(&self, key: usize, value: u32) -> bool {
+        self.layout.get(self.scratch.strict, key).allows(value, values_of(&self.p, key))
+    }
+
+    fn node_allows(&self, key: usize, value: u32) -> bool {
+        self.layout.get(self.scratch.placed, key).allows(value, values_of(&self.p, key))
+    }
+
+    /// Lowest count over the domains that the pod may use, by the rule of minDomains.
+    fn minimum(&self, group: usize, g: &Group) -> u32 {
+        let key = g.key as usize;
+        let n = self.layout.bit_words(key);
+        let (mut lowest, mut domains) = (u32::MAX, 0);
+        for value in crate::requirements::ranks(self.counts.known(group, n)) {
+            if self.pod_allows(key, value) {
+                lowest = lowest.min(self.counts.get(group, value));
+                domains += 1;
+            }
+        }
+        if domains < g.min_domains { 0 } else { lowest }
+    }
+
+    fn spread(&mut self, pod: &Pod, group: usize, g: &Group) -> Result<bool, Fail> {
+        let key = g.key as usize;
+        let own = u32::from(self.selects(pod, group));
+        let minimum = self.minimum(group, g);
+        let most = minimum.saturating_add(g.max_skew);
+        let any = self.keep_domains(group, key, |s, value, count| {
+            s.node_allows(key, value) && count + own <= most
+        });
+        if !any {
+            let n = self.layout.bit_words(key);
+            let skew = crate::requirements::ranks(self.counts.known(group, n))
+                .filter(|&v| self.node_allows(key, v))
+                .map(|v| i64::from(self.counts.get(group, v) + own) - i64::from(minimum))
+                .min();
+            return Err(Fail {
+                need: i64::from(g.max_skew),
+                best: skew.unwrap_or(i64::MAX),
+                is_final: false,
+                ..Fail::new(ReasonCode::Spread, group as u32)
+            });
+        }
+        if self.p.rules.spread_picks_first {
+            self.keep_one(group, key);
+        }
+        Ok(!self.p.rules.spread_picks_first)
+    }
+
+    /// Leaves the one domain of `scratch.bits` with the lowest count.
+    fn keep_one(&mut self, group: usize, key: usize) {
+        let n = self.layout.bit_words(key);
+        let best = crate::requirements::ranks(&self.scratch.bits[..n])
+            .min_by_key(|&v| (self.counts.get(group, v), self.tie(v), v));
+        self.scratch.bits[..n].fill(0);
+        if let Some(v) = best {
+            self.scratch.bits[v as usize / 64] |= 1 << (v % 64);
+        }
+    }
+
+    fn affinity(&mut self, pod: &Pod, group: usize, g: &Group) -> Result<bool, Fail> {
+        let key = g.key as usize;
+        if self.keep_domains(group, key, |s, v, count| {
+            count > 0 && s.pod_allows(key, v) && s.node_allows(key, v)
+        }) {
+            return Ok(false);
+        }
+        let reachable =
+            self.keep_domains(group, key, |s, v, count| count > 0 && s.pod_allows(key, v));
+        if self.selects(pod, group)
+            && (self.counts.total(group) == 0 || !reachable)
+            && self
+                .keep_domains(group, key, |s, v, _| s.pod_allows(key, v) && s.node_allows(key, v))
+        {
+            if self.p.rules.spread_picks_first {
+                self.keep_one(group, key);
+            }
+            return Ok(!self.p.rules.spread_picks_first);
+        }
+        Err(Fail {
+            best: i64::from(self.counts.total(group)),
+            is_final: false,
+            ..Fail::new(ReasonCode::Affinity, group as u32)
+        })
+    }
+
+    fn anti_affinity(&mut self, group: usize, g: &Group) -> Result<bool, Fail> {
+        let key = g.key as usize;
+        if self.keep_domains(group, key, |s, v, count| {
+            count == 0 && s.pod_allows(key, v) && s.node_allows(key, v)
+        }) {
+            return Ok(g.kind == GroupKind::AntiAffinity && !self.p.rules.anti_affinity_blocks_all);
+        }
+        let n = self.layout.bit_words(key);
+        let lowest = crate::requirements::ranks(self.counts.known(group, n))
+            .filter(|&v| self.pod_allows(key, v) && self.node_allows(key, v))
+            .map(|v| self.counts.get(group, v))
+            .min();
+        Err(Fail {
+            best: lowest.map_or(0, i64::from),
+            ..Fail::new(ReasonCode::AntiAffinity, group as u32)
+        })
+    }
+
+    /// Counts the pod where it was placed, with `scratch.result` as what its node now is.
+    ///
+    /// Spread and affinity count it only when the node's domain is settled; anti-affinity
+    /// counts it in every domain that the node may still turn out to be in.
+    pub(crate) fn record(
+        &mut self,
+        pod: &Pod,
+        place: Place,
+        taints: crate::Span,
+    ) -> Result<(), Exceeded> {
+        let p = self.p;
+        for &group in pod.class.matches.of(p.matches) {
+            let g = &p.groups[group as usize];
+            match g.kind {
+                GroupKind::Inverse => {}
+                GroupKind::AntiAffinity => self.count_everywhere(group as usize, g, place)?,
+                GroupKind::Spread | GroupKind::Affinity => {
+                    if self.filter_accepts(g, place, taints) {
+                        self.count_settled(group as usize, g, place)?;
+                    }
+                }
+            }
+        }
+        for link in pod.class.links.of(p.links) {
+            if link.inverse != NONE {
+                let g = &p.groups[link.inverse as usize];
+                self.count_everywhere(link.inverse as usize, g, place)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn count_settled(&mut self, group: usize, g: &Group, place: Place) -> Result<(), Exceeded> {
+        if g.is_hostname {
+            return self.counts.add_on(place, group);
+        }
+        if let Some(value) = self.layout.get(self.scratch.result, g.key as usize).single() {
+            self.counts.add(group, value);
+        }
+        Ok(())
+    }
+
+    fn count_everywhere(&mut self, group: usize, g: &Group, place: Place) -> Result<(), Exceeded> {
+        if g.is_hostname {
+            return self.counts.add_on(place, group);
+        }
+        let need = self.layout.get(self.scratch.result, g.key as usize);
+        for value in need.ranks() {
+            self.counts.add(group, value);
+        }
+        Ok(())
+    }
+
+    /// True when the group's node filter accepts the node.
+    fn filter_accepts(&self, g: &Group, place: Place, taints: crate::Span) -> bool {
+        let p = &self.p;
+        if g.honors_taints {
+            let tolerations = g.tolerations.of(p.tolerations);
+            if crate::taints::untolerated(taints.of(p.taints), tolerations, false).is_some() {
+                return false;
+            }
+        }
+        let allows = !matches!(place, Place::Node(_)) && !p.rules.filter_needs_labels;
+        let terms = g.filter.of(p.terms);
+        terms.is_empty()
+            || terms.iter().any(|t| {
+                let set = &self.sets[t.set as usize * self.z.set..][..self.z.set];
+                self.layout.incompatible(self.scratch.result, set, allows, p).is_none()
+            })
+    }
+}
+
+fn place_is_open(place: Place) -> bool {
+    !matches!(place, Place::Node(_))
+}
+
+/// A bijective mix of 32 bits.
+pub(crate) fn mix(x: u32) -> u32 {
+    let x = (x ^ x >> 16).wrapping_mul(0x7feb_352d);
+    let x = (x ^ x >> 15).wrapping_mul(0x846c_a68b);
+    x ^ x >> 16
+}

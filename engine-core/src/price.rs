@@ -1,0 +1,91 @@
+//! Prices of machines: cheapest usable offering, order of types, cut of a long list.
+//!
+//! Ties are broken by type (name order), then by offering (zone order in the tables).
+
+use crate::place::usable;
+use crate::problem::{CapacityType, NONE, Problem};
+use crate::requirements::{Layout, ranks};
+
+/// An offering with the type it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Priced {
+    /// Micro-dollars per hour.
+    pub price_microusd: i64,
+    /// Row of `types`.
+    pub instance_type: u32,
+    /// Row of `offerings`.
+    pub offering: u32,
+}
+
+/// The cheapest usable offering of one type under the dense set `set`. Offerings of a
+/// reservation count only when `holds_reservation`, or when they draw on none by id.
+pub fn of_type(
+    p: &Problem,
+    layout: &Layout,
+    set: &[u64],
+    instance_type: u32,
+    holds_reservation: bool,
+) -> Option<Priced> {
+    p.types[instance_type as usize]
+        .offerings
+        .range()
+        .filter(|&o| {
+            let offering = &p.offerings[o];
+            let is_held = holds_reservation
+                || offering.capacity_type != CapacityType::Reserved
+                || offering.reservation == NONE;
+            is_held && usable(p, layout, set, offering)
+        })
+        .map(|o| Priced {
+            price_microusd: p.offerings[o].price_microusd,
+            instance_type,
+            offering: o as u32,
+        })
+        .min_by_key(|x| (x.price_microusd, x.offering))
+}
+
+/// The cheapest usable offering of the types in `mask`.
+pub fn cheapest(
+    p: &Problem,
+    layout: &Layout,
+    set: &[u64],
+    mask: &[u64],
+    holds_reservation: bool,
+) -> Option<Priced> {
+    ranks(mask)
+        .filter_map(|t| of_type(p, layout, set, t, holds_reservation))
+        .min_by_key(|x| (x.price_microusd, x.instance_type, x.offering))
+}
+
+/// Keeps the `most` cheapest types of `mask`; types without a usable offering are dearest.
+/// True when something was cut.
+pub fn cut(p: &Problem, layout: &Layout, set: &[u64], mask: &mut [u64], most: usize) -> bool {
+    let count: usize = mask.iter().map(|w| w.count_ones() as usize).sum();
+    if count <= most {
+        return false;
+    }
+    let price = |t: u32| of_type(p, layout, set, t, true).map_or(i64::MAX, |x| x.price_microusd);
+    // The highest price of which at most `most` types are no dearer, by bisection: no memory
+    // to sort in.
+    let no_dearer = |mask: &[u64], limit: i64| ranks(mask).filter(|&t| price(t) <= limit).count();
+    let (mut low, mut high) = (-1i64, i64::MAX);
+    while low + 1 < high {
+        let middle = low + (high - low) / 2;
+        if no_dearer(mask, middle) <= most { low = middle } else { high = middle }
+    }
+    let mut room = most - no_dearer(mask, low);
+    for (i, word) in mask.iter_mut().enumerate() {
+        for bit in 0..64 {
+            if *word >> bit & 1 == 0 {
+                continue;
+            }
+            let at = price(i as u32 * 64 + bit);
+            let keeps = at <= low || (at == high && room > 0);
+            room -= usize::from(keeps && at > low);
+            if !keeps {
+                *word &= !(1 << bit);
+            }
+        }
+    }
+    true
+}

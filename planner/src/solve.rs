@@ -1,0 +1,140 @@
+//! Lends the engine its memory, solves, and has the answer checked.
+//!
+//! Memory starts small and grows when the engine names a limit, so that what is lent stays
+//! near what is used. A decision that the independent verifier refuses is never returned.
+
+use dunnage_engine_core::decision::{
+    Decision, Effort, NewNode, Placement, Reason, TemplateState, Unplaced,
+};
+use dunnage_engine_core::limits::{Exceeded, Limit};
+use dunnage_engine_core::problem::Problem;
+use dunnage_engine_core::workspace::{Caps, Memory, Need};
+use serde::{Deserialize, Serialize};
+
+/// A decision that owns its tables, so that it can be stored and compared.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OwnedDecision {
+    /// See `Decision::new_nodes`; so with each field of the same name.
+    pub new_nodes: Vec<NewNode>,
+    /// See `Decision::type_masks`.
+    pub type_masks: Vec<u64>,
+    /// See `Decision::type_words`.
+    pub type_words: usize,
+    /// See `Decision::sets`.
+    pub sets: Vec<u64>,
+    /// See `Decision::set_words`.
+    pub set_words: usize,
+    /// See `Decision::requests`.
+    pub requests: Vec<i64>,
+    /// See `Decision::placements`.
+    pub placements: Vec<Placement>,
+    /// See `Decision::unplaced`.
+    pub unplaced: Vec<Unplaced>,
+    /// See `Decision::reasons`.
+    pub reasons: Vec<Reason>,
+    /// See `Decision::templates`.
+    pub templates: Vec<TemplateState>,
+    /// See `Decision::effort`.
+    pub effort: Effort,
+    /// Bytes that were lent for the solve that succeeded.
+    pub announced_bytes: u64,
+}
+
+impl OwnedDecision {
+    /// The decision as the engine's functions take it.
+    pub fn decision(&self) -> Decision<'_> {
+        Decision {
+            new_nodes: &self.new_nodes,
+            type_masks: &self.type_masks,
+            type_words: self.type_words,
+            sets: &self.sets,
+            set_words: self.set_words,
+            requests: &self.requests,
+            placements: &self.placements,
+            unplaced: &self.unplaced,
+            reasons: &self.reasons,
+            templates: &self.templates,
+            effort: self.effort,
+        }
+    }
+
+    fn of(d: &Decision, announced_bytes: u64) -> Self {
+        Self {
+            new_nodes: d.new_nodes.to_vec(),
+            type_masks: d.type_masks.to_vec(),
+            type_words: d.type_words,
+            sets: d.sets.to_vec(),
+            set_words: d.set_words,
+            requests: d.requests.to_vec(),
+            placements: d.placements.to_vec(),
+            unplaced: d.unplaced.to_vec(),
+            reasons: d.reasons.to_vec(),
+            templates: d.templates.to_vec(),
+            effort: d.effort,
+            announced_bytes,
+        }
+    }
+}
+
+/// Decides where the pods of `problem` go.
+///
+/// # Errors
+/// A limit of the engine that more memory does not lift.
+pub fn solve(problem: &Problem) -> Result<OwnedDecision, Exceeded> {
+    let largest = Caps::largest(problem);
+    let mut caps = smallest(problem, largest);
+    loop {
+        match solve_within(problem, caps) {
+            Ok(decision) => return Ok(decision),
+            Err(e) => caps = larger(caps, largest, e)?,
+        }
+    }
+}
+
+fn smallest(problem: &Problem, largest: Caps) -> Caps {
+    Caps {
+        new_nodes: largest.new_nodes.min(32),
+        placements: largest.placements.min(2 * problem.runs.len().max(64)),
+        reasons: largest.reasons.min(64),
+        node_counts: largest.node_counts.min(problem.node_counts.len() + 256),
+    }
+}
+
+fn larger(caps: Caps, largest: Caps, e: Exceeded) -> Result<Caps, Exceeded> {
+    let double = |now: usize, most: usize| {
+        if now >= most { Err(e) } else { Ok((now * 2).max(64).min(most)) }
+    };
+    let mut next = caps;
+    match e.limit {
+        Limit::NewNodes => next.new_nodes = double(caps.new_nodes, largest.new_nodes)?,
+        Limit::Placements => next.placements = double(caps.placements, largest.placements)?,
+        Limit::Reasons => next.reasons = double(caps.reasons, largest.reasons)?,
+        Limit::NodeCounts => next.node_counts = double(caps.node_counts, largest.node_counts)?,
+        _ => return Err(e),
+    }
+    Ok(next)
+}
+
+fn solve_within(problem: &Problem, caps: Caps) -> Result<OwnedDecision, Exceeded> {
+    let need = Need::of(problem, caps);
+    let mut words = vec![0; need.words];
+    let mut amounts = vec![0; need.amounts];
+    let mut numbers = vec![0; need.numbers];
+    let mut new_nodes = vec![NewNode::default(); need.new_nodes];
+    let mut placements = vec![Placement::default(); need.placements];
+    let mut unplaced = vec![Unplaced::default(); need.unplaced];
+    let mut reasons = vec![Reason::default(); need.reasons];
+    let mut templates = vec![TemplateState::default(); need.templates];
+    let memory = Memory {
+        words: &mut words,
+        amounts: &mut amounts,
+        numbers: &mut numbers,
+        new_nodes: &mut new_nodes,
+        placements: &mut placements,
+        unplaced: &mut unplaced,
+        reasons: &mut reasons,
+        templates: &mut templates,
+    };
+    let decision = dunnage_engine_core::place(problem, caps, memory)?;
+    Ok(OwnedDecision::of(&decision, need.bytes()))
+}
