@@ -1,5 +1,9 @@
 //! EC2NodeClass (`karpenter.k8s.aws/v1`): how AWS makes a node.
 
+mod settings;
+
+pub use settings::{KubeletSettings, family_of_alias};
+
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::NodeSelectorRequirement;
@@ -10,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::lenient::{null_as_default, quantity};
+use crate::schema;
 
 /// Images, network, identity, disks and kubelet settings of a node.
 #[derive(CustomResource, KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
@@ -17,6 +22,14 @@ use crate::lenient::{null_as_default, quantity};
     group = "karpenter.k8s.aws",
     version = "v1",
     kind = "EC2NodeClass",
+    doc = "How AWS makes a node.",
+    printcolumn(
+        name = "Ready",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type==\"Ready\")].status"
+    ),
+    printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp"),
+    printcolumn(name = "Role", type_ = "string", json_path = ".spec.role", priority = 1),
     plural = "ec2nodeclasses",
     shortname = "ec2nc",
     shortname = "ec2ncs",
@@ -26,24 +39,43 @@ use crate::lenient::{null_as_default, quantity};
     derive = "Default"
 )]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = schema::required(&["subnetSelectorTerms", "securityGroupSelectorTerms", "amiSelectorTerms"]))]
+#[x_kube(validation = Rule::new("has(self.role) != has(self.instanceProfile)").message("give exactly one of `role` and `instanceProfile`"))]
+#[x_kube(validation = Rule::new("self.amiSelectorTerms.exists(x, has(x.alias)) || has(self.amiFamily)").message("`amiFamily` is required when no term of `amiSelectorTerms` has an alias"))]
+#[x_kube(validation = Rule::new("!has(self.amiFamily) || self.amiFamily == 'Custom' || self.amiSelectorTerms.all(x, !has(x.alias) || x.alias.split('@')[0] == self.amiFamily.lowerAscii())").message("`amiFamily` must be the family of the alias or `Custom`"))]
 pub struct EC2NodeClassSpec {
     /// Subnets a node may stand in; 1 to 30 terms, any of which may match.
     #[serde(default, deserialize_with = "null_as_default")]
+    #[schemars(length(min = 1, max = 30))]
+    #[x_kube(validation = Rule::new("self.all(x, has(x.tags) || has(x.id))").message("each term needs `tags` or `id`"))]
+    #[x_kube(validation = Rule::new("self.all(x, !(has(x.id) && has(x.tags)))").message("`id` cannot stand together with `tags` in one term"))]
     pub subnet_selector_terms: Vec<SubnetSelectorTerm>,
     /// Security groups of a node; 1 to 30 terms, any of which may match.
     #[serde(default, deserialize_with = "null_as_default")]
+    #[schemars(length(min = 1, max = 30))]
+    #[x_kube(validation = Rule::new("self.all(x, has(x.tags) || has(x.id) || has(x.name))").message("each term needs `tags`, `id` or `name`"))]
+    #[x_kube(validation = Rule::new("self.all(x, !(has(x.id) && (has(x.tags) || has(x.name))))").message("`id` cannot stand together with other fields in one term"))]
+    #[x_kube(validation = Rule::new("self.all(x, !(has(x.name) && (has(x.tags) || has(x.id))))").message("`name` cannot stand together with other fields in one term"))]
     pub security_group_selector_terms: Vec<SecurityGroupSelectorTerm>,
     /// Images a node may start from; 1 to 30 terms, any of which may match.
     #[serde(default, deserialize_with = "null_as_default")]
+    #[schemars(length(min = 1, max = 30))]
+    #[x_kube(validation = Rule::new("self.all(x, has(x.alias) || has(x.tags) || has(x.id) || has(x.name) || has(x.ssmParameter))").message("each term needs `alias`, `tags`, `id`, `name` or `ssmParameter`"))]
+    #[x_kube(validation = Rule::new("self.all(x, !(has(x.id) && (has(x.alias) || has(x.tags) || has(x.name) || has(x.owner) || has(x.ssmParameter))))").message("`id` cannot stand together with other fields in one term"))]
+    #[x_kube(validation = Rule::new("self.all(x, !(has(x.alias) && (has(x.id) || has(x.tags) || has(x.name) || has(x.owner) || has(x.ssmParameter))))").message("`alias` cannot stand together with other fields in one term"))]
+    #[x_kube(validation = Rule::new("!self.exists(x, has(x.alias)) || self.size() == 1").message("a term with `alias` must be the only term"))]
     pub ami_selector_terms: Vec<AMISelectorTerm>,
     /// The family of the image; taken from an alias when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["AL2", "AL2023", "Bottlerocket", "Custom", "Windows2019", "Windows2022", "Windows2025"]))]
     pub ami_family: Option<String>,
     /// The IAM role of a node; excludes `instanceProfile`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
     pub role: Option<String>,
     /// The IAM instance profile of a node; excludes `role`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
     pub instance_profile: Option<String>,
     /// What the user adds to the boot data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,36 +86,52 @@ pub struct EC2NodeClassSpec {
         skip_serializing_if = "BTreeMap::is_empty",
         deserialize_with = "null_as_default"
     )]
+    #[x_kube(validation = Rule::new("self.all(k, k != '')").message("tag keys must not be empty"))]
+    #[x_kube(validation = Rule::new("self.all(k, !(k in ['eks:eks-cluster-name', 'karpenter.sh/nodepool', 'karpenter.sh/nodeclaim', 'karpenter.k8s.aws/ec2nodeclass']) && !k.startsWith('kubernetes.io/cluster'))").message("the tags `eks:eks-cluster-name`, `kubernetes.io/cluster*`, `karpenter.sh/nodepool`, `karpenter.sh/nodeclaim` and `karpenter.k8s.aws/ec2nodeclass` are set by the controller"))]
     pub tags: BTreeMap<String, String>,
-    /// Kubelet settings, kept as written.
+    /// Kubelet settings, kept as written; [`KubeletSettings`] reads the ones that count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "schema::open_object")]
     pub kubelet: Option<Map<String, Value>>,
     /// Disks; replaces the family's own list.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "null_as_default")]
+    #[schemars(length(max = 50))]
+    #[x_kube(validation = Rule::new("self.filter(x, has(x.rootVolume) && x.rootVolume).size() <= 1").message("only one mapping may have `rootVolume`"))]
     pub block_device_mappings: Vec<BlockDeviceMapping>,
     /// `RAID0` joins the local disks for pods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["RAID0"]))]
     pub instance_store_policy: Option<String>,
     /// True for metrics once a minute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detailed_monitoring: Option<bool>,
     /// The instance metadata service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = {"httpEndpoint": "enabled", "httpProtocolIPv6": "disabled", "httpPutResponseHopLimit": 1, "httpTokens": "required"}))]
     pub metadata_options: Option<MetadataOptions>,
     /// Whether a node gets a public address; absent leaves it to the subnet.
     #[serde(default, rename = "associatePublicIPAddress", skip_serializing_if = "Option::is_none")]
     pub associate_public_ip_address: Option<bool>,
     /// Number of address prefixes on the first interface.
     #[serde(default, rename = "ipPrefixCount", skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    #[schemars(extend("format" = "int32"))]
     pub ip_prefix_count: Option<i64>,
     /// Capacity reservations a node may use; at most 30 terms, any of which may match.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "null_as_default")]
+    #[schemars(length(max = 30))]
+    #[x_kube(validation = Rule::new("self.all(x, has(x.tags) || has(x.id) || has(x.instanceMatchCriteria))").message("each term needs `tags`, `id` or `instanceMatchCriteria`"))]
+    #[x_kube(validation = Rule::new("self.all(x, !(has(x.id) && (has(x.tags) || has(x.ownerID) || has(x.instanceMatchCriteria))))").message("`id` cannot stand together with other fields in one term"))]
     pub capacity_reservation_selector_terms: Vec<CapacityReservationSelectorTerm>,
     /// The placement group of all nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement_group_selector: Option<PlacementGroupSelector>,
     /// Network interfaces; replaces the usual layout.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "null_as_default")]
+    #[schemars(length(max = 150))]
+    #[x_kube(validation = Rule::new("self.size() == 0 || self.exists(x, x.networkCardIndex == 0 && x.deviceIndex == 0 && x.interfaceType == 'interface')").message("card 0, device 0 must be there with type `interface`"))]
+    #[x_kube(validation = Rule::new("self.all(x, self.exists_one(y, y.networkCardIndex == x.networkCardIndex && y.deviceIndex == x.deviceIndex))").message("each pair of card and device may stand only once"))]
+    #[x_kube(validation = Rule::new("self.all(x, x.interfaceType != 'efa-only' || self.exists_one(y, y.interfaceType == 'efa-only' && y.networkCardIndex == x.networkCardIndex))").message("a card may have only one `efa-only` interface"))]
     pub network_interfaces: Vec<NetworkInterface>,
     /// Idle timeouts of tracked connections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -106,9 +154,12 @@ pub struct SubnetSelectorTerm {
         skip_serializing_if = "BTreeMap::is_empty",
         deserialize_with = "null_as_default"
     )]
+    #[schemars(extend("maxProperties" = 20))]
+    #[x_kube(validation = Rule::new("self.all(k, k != '' && self[k] != '')").message("tag keys and values must not be empty"))]
     pub tags: BTreeMap<String, String>,
     /// Id of the subnet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"subnet-[0-9a-z]+"))]
     pub id: Option<String>,
 }
 
@@ -122,9 +173,12 @@ pub struct SecurityGroupSelectorTerm {
         skip_serializing_if = "BTreeMap::is_empty",
         deserialize_with = "null_as_default"
     )]
+    #[schemars(extend("maxProperties" = 20))]
+    #[x_kube(validation = Rule::new("self.all(k, k != '' && self[k] != '')").message("tag keys and values must not be empty"))]
     pub tags: BTreeMap<String, String>,
     /// Id of the group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"sg-[0-9a-z]+"))]
     pub id: Option<String>,
     /// Name of the group (not its `Name` tag).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -137,6 +191,10 @@ pub struct SecurityGroupSelectorTerm {
 pub struct AMISelectorTerm {
     /// `family@version`, for example `al2023@latest`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 30))]
+    #[x_kube(validation = Rule::new("self.matches('^[a-zA-Z0-9]+@.+$')").message("an alias is written `family@version`, for example `al2023@latest`"))]
+    #[x_kube(validation = Rule::new("self.split('@')[0] in ['al2', 'al2023', 'bottlerocket', 'windows2019', 'windows2022', 'windows2025']").message("the family of an alias must be `al2`, `al2023`, `bottlerocket`, `windows2019`, `windows2022` or `windows2025`"))]
+    #[x_kube(validation = Rule::new("!self.startsWith('windows') || self.endsWith('@latest')").message("Windows aliases know no version but `latest`"))]
     pub alias: Option<String>,
     /// Tags; the value `*` matches any.
     #[serde(
@@ -144,9 +202,12 @@ pub struct AMISelectorTerm {
         skip_serializing_if = "BTreeMap::is_empty",
         deserialize_with = "null_as_default"
     )]
+    #[schemars(extend("maxProperties" = 20))]
+    #[x_kube(validation = Rule::new("self.all(k, k != '' && self[k] != '')").message("tag keys and values must not be empty"))]
     pub tags: BTreeMap<String, String>,
     /// Id of the image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"ami-[0-9a-z]+"))]
     pub id: Option<String>,
     /// Name of the image (not its `Name` tag).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -177,6 +238,8 @@ pub struct BlockDeviceMapping {
 /// An EBS volume.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
+#[x_kube(validation = Rule::new("has(self.snapshotID) || has(self.volumeSize)").message("a volume needs `snapshotID` or `volumeSize`"))]
+#[x_kube(validation = Rule::new("!has(self.volumeInitializationRate) || (has(self.snapshotID) && self.snapshotID != '')").message("`volumeInitializationRate` needs `snapshotID`"))]
 pub struct BlockDevice {
     /// Whether it goes with the instance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -198,12 +261,16 @@ pub struct BlockDevice {
     pub throughput: Option<i64>,
     /// MiB per second while the snapshot is read in; 100 to 300.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 100, max = 300))]
+    #[schemars(extend("format" = "int32"))]
     pub volume_initialization_rate: Option<i64>,
     /// Size in `Gi`, `G`, `Ti` or `T`.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "quantity")]
+    #[schemars(schema_with = "schema::volume_size")]
     pub volume_size: Option<Quantity>,
     /// `standard`, `io1`, `io2`, `gp2`, `sc1`, `st1` or `gp3`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["standard", "io1", "io2", "gp2", "sc1", "st1", "gp3"]))]
     pub volume_type: Option<String>,
 }
 
@@ -213,15 +280,23 @@ pub struct BlockDevice {
 pub struct MetadataOptions {
     /// `enabled` or `disabled`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["enabled", "disabled"]))]
+    #[schemars(extend("default" = "enabled"))]
     pub http_endpoint: Option<String>,
     /// `enabled` or `disabled`.
     #[serde(default, rename = "httpProtocolIPv6", skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["enabled", "disabled"]))]
+    #[schemars(extend("default" = "disabled"))]
     pub http_protocol_ipv6: Option<String>,
     /// Hops an answer may take; 1 to 64.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 64))]
+    #[schemars(extend("default" = 1))]
     pub http_put_response_hop_limit: Option<i64>,
     /// `required` or `optional`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["required", "optional"]))]
+    #[schemars(extend("default" = "required"))]
     pub http_tokens: Option<String>,
 }
 
@@ -235,57 +310,78 @@ pub struct CapacityReservationSelectorTerm {
         skip_serializing_if = "BTreeMap::is_empty",
         deserialize_with = "null_as_default"
     )]
+    #[schemars(extend("maxProperties" = 20))]
+    #[x_kube(validation = Rule::new("self.all(k, k != '' && self[k] != '')").message("tag keys and values must not be empty"))]
     pub tags: BTreeMap<String, String>,
     /// Id of the reservation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"^cr-[0-9a-z]+$"))]
     pub id: Option<String>,
     /// Account that owns the reservation: 12 digits.
     #[serde(default, rename = "ownerID", skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"^[0-9]{12}$"))]
     pub owner_id: Option<String>,
     /// `open` or `targeted`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["open", "targeted"]))]
     pub instance_match_criteria: Option<String>,
 }
 
 /// Chooses one placement group, by name or by id.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
+#[x_kube(validation = Rule::new("has(self.name) != has(self.id)").message("give exactly one of `name` and `id`"))]
 pub struct PlacementGroupSelector {
     /// Name of the group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
     pub name: Option<String>,
     /// Id of the group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"^pg-[0-9a-z]+$"))]
     pub id: Option<String>,
 }
 
 /// One network interface.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = schema::required(&["deviceIndex", "interfaceType", "networkCardIndex"]))]
 pub struct NetworkInterface {
     /// Network card.
     #[serde(default, deserialize_with = "null_as_default")]
+    #[schemars(range(min = 0))]
+    #[schemars(extend("format" = "int32"))]
     pub network_card_index: i64,
     /// Position on the card.
     #[serde(default, deserialize_with = "null_as_default")]
+    #[schemars(range(min = 0))]
+    #[schemars(extend("format" = "int32"))]
     pub device_index: i64,
     /// `interface` or `efa-only`.
     #[serde(default, deserialize_with = "null_as_default")]
+    #[schemars(extend("enum" = ["interface", "efa-only"]))]
     pub interface_type: String,
 }
 
 /// Idle timeouts of tracked connections, in seconds.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
+#[x_kube(validation = Rule::new("has(self.tcpEstablishedTimeout) || has(self.udpStreamTimeout) || has(self.udpTimeout)").message("give at least one timeout"))]
 pub struct ConnectionTracking {
     /// Established TCP connections; 60 to 432000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 60, max = 432000))]
+    #[schemars(extend("format" = "int32"))]
     pub tcp_established_timeout: Option<i64>,
     /// UDP streams; 60 to 180.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 60, max = 180))]
+    #[schemars(extend("format" = "int32"))]
     pub udp_stream_timeout: Option<i64>,
     /// UDP with traffic one way only; 30 to 60.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 30, max = 60))]
+    #[schemars(extend("format" = "int32"))]
     pub udp_timeout: Option<i64>,
 }
 
@@ -295,6 +391,7 @@ pub struct ConnectionTracking {
 pub struct CpuOptions {
     /// `enabled` or `disabled`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["enabled", "disabled"]))]
     pub nested_virtualization: Option<String>,
 }
 
@@ -319,12 +416,14 @@ pub struct EC2NodeClassStatus {
     pub capacity_reservations: Vec<CapacityReservation>,
     /// Conditions.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "null_as_default")]
+    #[schemars(schema_with = "schema::conditions")]
     pub conditions: Vec<Condition>,
 }
 
 /// A subnet that was found.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = schema::required(&["id", "zone"]))]
 pub struct Subnet {
     /// Id.
     #[serde(default, deserialize_with = "null_as_default")]
@@ -340,6 +439,7 @@ pub struct Subnet {
 /// A security group that was found.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = schema::required(&["id"]))]
 pub struct SecurityGroup {
     /// Id.
     #[serde(default, deserialize_with = "null_as_default")]
@@ -352,6 +452,7 @@ pub struct SecurityGroup {
 /// An image that was found.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = schema::required(&["id", "requirements"]))]
 pub struct AMI {
     /// Id.
     #[serde(default, deserialize_with = "null_as_default")]
@@ -364,15 +465,18 @@ pub struct AMI {
     pub deprecated: Option<bool>,
     /// The instance types it fits.
     #[serde(default, deserialize_with = "null_as_default")]
+    #[schemars(schema_with = "schema::image_requirements")]
     pub requirements: Vec<NodeSelectorRequirement>,
 }
 
 /// A capacity reservation that was found.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = schema::required(&["availabilityZone", "id", "instanceMatchCriteria", "instanceType", "ownerID"]))]
 pub struct CapacityReservation {
     /// Id.
     #[serde(default, deserialize_with = "null_as_default")]
+    #[schemars(regex(pattern = r"^cr-[0-9a-z]+$"))]
     pub id: String,
     /// Zone name.
     #[serde(default, deserialize_with = "null_as_default")]
@@ -382,18 +486,24 @@ pub struct CapacityReservation {
     pub instance_type: String,
     /// `open` or `targeted`.
     #[serde(default, deserialize_with = "null_as_default")]
+    #[schemars(extend("enum" = ["open", "targeted"]))]
     pub instance_match_criteria: String,
     /// Account that owns it.
     #[serde(default, rename = "ownerID", deserialize_with = "null_as_default")]
+    #[schemars(regex(pattern = r"^[0-9]{12}$"))]
     pub owner_id: String,
     /// `default` or `capacity-block`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["default", "capacity-block"]))]
+    #[schemars(extend("default" = "default"))]
     pub reservation_type: Option<String>,
     /// True when EC2 may take it back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interruptible: Option<bool>,
     /// `active` or `expiring`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["active", "expiring"]))]
+    #[schemars(extend("default" = "active"))]
     pub state: Option<String>,
     /// When it ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]

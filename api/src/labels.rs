@@ -155,6 +155,18 @@ pub const AWS_TERMINATION_FINALIZER: &str = "karpenter.k8s.aws/termination";
 /// Finalizer on AKSNodeClass.
 pub const AZURE_TERMINATION_FINALIZER: &str = "karpenter.azure.com/termination";
 
+/// Resources that instance types of a provider bring by themselves, besides the basic ones.
+pub const PROVIDER_RESOURCES: &[&str] = &[
+    "nvidia.com/gpu",
+    "amd.com/gpu",
+    "habana.ai/gaudi",
+    "aws.amazon.com/neuron",
+    "aws.amazon.com/neuroncore",
+    "vpc.amazonaws.com/efa",
+    "vpc.amazonaws.com/pod-eni",
+    "vpc.amazonaws.com/PrivateIPv4Address",
+];
+
 /// Domains in which only well-known labels may be asked for.
 pub fn restricted_domains(provider: Provider) -> &'static [&'static str] {
     match provider {
@@ -184,7 +196,9 @@ pub fn normalized(provider: Provider, key: &str) -> &str {
 
 /// Why a label may not be asked for, or `None` when it may.
 pub fn restriction(provider: Provider, key: &str) -> Option<String> {
-    if well_known_labels(provider).contains(&key) {
+    // The label of the class itself stands on every node of the class.
+    if well_known_labels(provider).contains(&key) || [EC2_NODE_CLASS, AKS_NODE_CLASS].contains(&key)
+    {
         return None;
     }
     if key == HOSTNAME {
