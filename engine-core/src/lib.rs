@@ -17,9 +17,11 @@ pub mod problem;
 pub mod requirements;
 pub mod resources;
 pub mod taints;
+pub mod validate;
 pub mod workspace;
 
 pub use decision::Decision;
 pub use limits::{Exceeded, Limit};
 pub use place::place;
 pub use problem::{Problem, Rules, Span};
+pub use validate::Error;

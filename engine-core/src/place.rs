@@ -18,6 +18,7 @@ mod types;
 use crate::decision::{Decision, Placement, ReasonCode, Target, TemplateState};
 use crate::limits::{Exceeded, Limit};
 use crate::problem::{NONE, PodClass, Problem};
+use crate::validate::Error;
 use crate::workspace::{Caps, ENTRY, Memory};
 
 use relax::{Relaxed, Subject};
@@ -37,12 +38,10 @@ pub(crate) struct Pod {
 /// `memory` is at least as large as [`crate::workspace::Need::of`] says for `caps`.
 ///
 /// # Errors
-/// A limit that was hit, among them the caps; lend more and solve again.
-pub fn place<'m>(
-    problem: &Problem,
-    caps: Caps,
-    memory: Memory<'m>,
-) -> Result<Decision<'m>, Exceeded> {
+/// A limit that was hit, among them the caps: lend more and solve again. A table that does
+/// not hang together.
+pub fn place<'m>(problem: &Problem, caps: Caps, memory: Memory<'m>) -> Result<Decision<'m>, Error> {
+    problem.validate()?;
     let lent = Slices {
         words: memory.words,
         amounts: memory.amounts,
@@ -57,7 +56,7 @@ pub fn place<'m>(
         unplaced: Rows::new(memory.unplaced, Limit::Memory),
     };
     solve.run()?;
-    solve.finish()
+    Ok(solve.finish()?)
 }
 
 /// Rows that grow in lent memory.

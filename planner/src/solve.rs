@@ -6,7 +6,8 @@
 use dunnage_engine_core::decision::{
     Decision, Effort, NewNode, Placement, Reason, TemplateState, Unplaced,
 };
-use dunnage_engine_core::limits::{Exceeded, Limit};
+use dunnage_engine_core::Error;
+use dunnage_engine_core::limits::Limit;
 use dunnage_engine_core::problem::Problem;
 use dunnage_engine_core::workspace::{Caps, Memory, Need};
 use serde::{Deserialize, Serialize};
@@ -79,8 +80,9 @@ impl OwnedDecision {
 /// Decides where the pods of `problem` go.
 ///
 /// # Errors
-/// A limit of the engine that more memory does not lift.
-pub fn solve(problem: &Problem) -> Result<OwnedDecision, Exceeded> {
+/// A limit of the engine that more memory does not lift, or a table that does not hang
+/// together.
+pub fn solve(problem: &Problem) -> Result<OwnedDecision, Error> {
     let largest = Caps::largest(problem);
     let mut caps = smallest(problem, largest);
     loop {
@@ -100,12 +102,13 @@ fn smallest(problem: &Problem, largest: Caps) -> Caps {
     }
 }
 
-fn larger(caps: Caps, largest: Caps, e: Exceeded) -> Result<Caps, Exceeded> {
+fn larger(caps: Caps, largest: Caps, e: Error) -> Result<Caps, Error> {
+    let Error::Limit(hit) = e else { return Err(e) };
     let double = |now: usize, most: usize| {
         if now >= most { Err(e) } else { Ok((now * 2).max(64).min(most)) }
     };
     let mut next = caps;
-    match e.limit {
+    match hit.limit {
         Limit::NewNodes => next.new_nodes = double(caps.new_nodes, largest.new_nodes)?,
         Limit::Placements => next.placements = double(caps.placements, largest.placements)?,
         Limit::Reasons => next.reasons = double(caps.reasons, largest.reasons)?,
@@ -115,7 +118,7 @@ fn larger(caps: Caps, largest: Caps, e: Exceeded) -> Result<Caps, Exceeded> {
     Ok(next)
 }
 
-fn solve_within(problem: &Problem, caps: Caps) -> Result<OwnedDecision, Exceeded> {
+fn solve_within(problem: &Problem, caps: Caps) -> Result<OwnedDecision, Error> {
     let need = Need::of(problem, caps);
     let mut words = vec![0; need.words];
     let mut amounts = vec![0; need.amounts];
