@@ -570,6 +570,8 @@ pub struct Rules {
     pub limit_drops_unrelated: bool,
     /// An existing node takes on the requirements of the pods placed on it.
     pub node_takes_requirements: bool,
+    /// A spread over single nodes takes zero as the minimum even when every node holds pods.
+    pub node_minimum_is_zero: bool,
     /// Nodes of equal load keep their last order instead of their order of creation.
     pub stable_resort: bool,
     /// 0 for the stated tie-breaks; else free choices are permuted by this number, to show
@@ -593,6 +595,7 @@ impl Rules {
         spread_picks_first: true,
         limit_drops_unrelated: true,
         node_takes_requirements: true,
+        node_minimum_is_zero: true,
         stable_resort: true,
         tie_seed: 0,
     };
@@ -612,6 +615,7 @@ impl Rules {
         spread_picks_first: false,
         limit_drops_unrelated: false,
         node_takes_requirements: false,
+        node_minimum_is_zero: false,
         stable_resort: false,
         tie_seed: 0,
     };

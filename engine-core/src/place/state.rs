@@ -107,6 +107,10 @@ pub(crate) struct State<'p, 'm> {
     pub left: &'m mut [u32],
     pub has_preferring_taint: bool,
     pub steps: u64,
+    /// Pods placed so far.
+    pub placed: u32,
+    /// Minima of per-node groups found last: (pods placed, group, minimum).
+    pub minima: [(u32, u32, u32); 8],
 }
 
 /// Slices that the solve does not carve.
@@ -173,6 +177,8 @@ impl<'p, 'm> State<'p, 'm> {
             left: n.take(z.classes)?,
             has_preferring_taint: false,
             steps: 0,
+            placed: 0,
+            minima: [(NONE, NONE, 0); 8],
         };
         state.fill()?;
         Ok(state)

@@ -156,13 +156,15 @@ impl State<'_, '_> {
         let selects = self.selects(pod, group);
         match g.kind {
             GroupKind::Spread => {
-                let after = count + u32::from(selects);
-                if after <= g.max_skew {
+                let minimum = self.node_minimum(group, g, place);
+                let skew = i64::from(count + u32::from(selects)) - i64::from(minimum);
+                if skew <= i64::from(g.max_skew) {
                     return Ok(());
                 }
                 Err(Fail {
                     need: i64::from(g.max_skew),
-                    best: i64::from(after),
+                    best: skew,
+                    is_final: self.p.rules.node_minimum_is_zero,
                     ..Fail::new(ReasonCode::Spread, group as u32)
                 })
             }
@@ -182,6 +184,44 @@ impl State<'_, '_> {
                 ..Fail::new(ReasonCode::AntiAffinity, group as u32)
             }),
         }
+    }
+
+    /// Lowest count of a per-node group over the nodes that its filter accepts.
+    ///
+    /// DIFFERS: Karpenter takes zero, since a node without such pods could always be opened;
+    /// kube-scheduler, which has the last word, looks at the nodes there are. A fresh node
+    /// brings the minimum to zero in both.
+    fn node_minimum(&mut self, group: usize, g: &Group, place: Place) -> u32 {
+        if self.p.rules.node_minimum_is_zero || place == Place::Fresh {
+            return 0;
+        }
+        let version = self.placed;
+        let slot = group % self.minima.len();
+        let (at, of, minimum) = self.minima[slot];
+        if (at, of) == (version, group as u32) {
+            return minimum;
+        }
+        let p = self.p;
+        let (mut lowest, mut domains) = (u32::MAX, 0);
+        let w = self.z.set;
+        for n in 0..self.z.nodes {
+            let set = &self.nodes.sets[n * w..][..w];
+            if self.accepts(g, set, p.nodes[n].taints, false) {
+                lowest = lowest.min(self.counts.on(Place::Node(n), group));
+                domains += 1;
+            }
+        }
+        for b in 0..self.news.len {
+            let taints = p.templates[self.news.rows[b].template as usize].taints;
+            let set = &self.news.sets[b * w..][..w];
+            if self.accepts(g, set, taints, !p.rules.filter_needs_labels) {
+                lowest = lowest.min(self.counts.on(Place::New(b), group));
+                domains += 1;
+            }
+        }
+        let minimum = if domains < g.min_domains || domains == 0 { 0 } else { lowest };
+        self.minima[slot] = (version, group as u32, minimum);
+        minimum
     }
 
     /// True when the group selects the pod.
@@ -373,8 +413,19 @@ impl State<'_, '_> {
         Ok(())
     }
 
-    /// True when the group's node filter accepts the node.
+    /// True when the group's node filter accepts the node that `scratch.result` describes.
     fn filter_accepts(&self, g: &Group, place: Place, taints: crate::Span) -> bool {
+        let allows = !matches!(place, Place::Node(_)) && !self.p.rules.filter_needs_labels;
+        self.accepts(g, self.scratch.result, taints, allows)
+    }
+
+    fn accepts(
+        &self,
+        g: &Group,
+        node: &[u64],
+        taints: crate::Span,
+        allows_well_known: bool,
+    ) -> bool {
         let p = &self.p;
         if g.honors_taints {
             let tolerations = g.tolerations.of(p.tolerations);
@@ -382,12 +433,11 @@ impl State<'_, '_> {
                 return false;
             }
         }
-        let allows = !matches!(place, Place::Node(_)) && !p.rules.filter_needs_labels;
         let terms = g.filter.of(p.terms);
         terms.is_empty()
             || terms.iter().any(|t| {
                 let set = &self.sets[t.set as usize * self.z.set..][..self.z.set];
-                self.layout.incompatible(self.scratch.result, set, allows, p).is_none()
+                self.layout.incompatible(node, set, allows_well_known, p).is_none()
             })
     }
 }
