@@ -89,6 +89,9 @@ pub enum PriceSource {
     Synthetic,
     /// Given by the user: a price file, a discount or a NodeOverlay.
     User,
+    /// No source names one: `price` is a placeholder, and the offering is unavailable for no
+    /// other reason. A price of the user's makes it available.
+    Missing,
 }
 
 impl PriceSource {

@@ -1,5 +1,6 @@
 //! From Kubernetes objects to an explained plan.
 
+pub mod catalog;
 pub mod duration;
 pub mod error;
 pub mod instance_type;
@@ -9,3 +10,4 @@ pub mod quantity;
 pub mod read;
 pub mod settings;
 pub mod snapshot;
+pub mod solve;
