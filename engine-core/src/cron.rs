@@ -84,7 +84,7 @@ const WEEKDAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 /// Days that are searched for a hit: a 29th of February may be eight years away.
 const HORIZON_DAYS: i64 = 9 * 366;
 
-const SECS_PER_DAY: i64 = 86_400;
+const MINUTES_PER_DAY: i64 = 24 * 60;
 
 impl Field {
     /// Lowest and highest value.
@@ -163,7 +163,8 @@ impl Cron {
     /// which is to say never.
     pub fn next_after(&self, unix_secs: i64) -> Option<i64> {
         let minute = unix_secs.div_euclid(60) + 1;
-        let (first, minute) = (minute.div_euclid(24 * 60), minute.rem_euclid(24 * 60));
+        let first = minute.div_euclid(MINUTES_PER_DAY);
+        let minute = minute.rem_euclid(MINUTES_PER_DAY);
         let mut day = first;
         while day < first + HORIZON_DAYS {
             let (month, day_of_month, left) = civil(day);
@@ -174,7 +175,7 @@ impl Cron {
             if self.matches_day(day, day_of_month) {
                 let after = if day == first { minute as u32 } else { 0 };
                 if let Some(at) = self.minute_of_day(after) {
-                    return day.checked_mul(SECS_PER_DAY)?.checked_add(i64::from(at) * 60);
+                    return (day * MINUTES_PER_DAY + i64::from(at)).checked_mul(60);
                 }
             }
             day += 1;

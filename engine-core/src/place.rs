@@ -9,6 +9,7 @@
 mod accept;
 mod counts;
 mod finish;
+mod given_up;
 mod relax;
 mod state;
 mod templates;
@@ -25,6 +26,7 @@ use relax::{Relaxed, Subject};
 use state::{Slices, State};
 use types::Fail;
 
+pub use given_up::{GivenUp, given_up};
 pub(crate) use types::usable;
 
 /// The pod at hand: one of its class, at a step of relaxation.

@@ -2,6 +2,8 @@ use super::*;
 use std::format;
 use std::string::ToString;
 
+const SECS_PER_DAY: i64 = 86_400;
+
 /// Seconds of a date and time in UTC, by counting days from 1970 on.
 fn at(year: i64, month: i64, day: i64, hour: i64, minute: i64) -> i64 {
     let is_leap = |y: i64| y % 4 == 0 && (y % 100 != 0 || y % 400 == 0);

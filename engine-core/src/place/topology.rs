@@ -151,7 +151,13 @@ impl State<'_, '_> {
     }
 
     /// A rule over single nodes: the node is allowed or it is not.
-    fn allows_node(&self, pod: &Pod, group: usize, g: &Group, place: Place) -> Result<(), Fail> {
+    fn allows_node(
+        &mut self,
+        pod: &Pod,
+        group: usize,
+        g: &Group,
+        place: Place,
+    ) -> Result<(), Fail> {
         let count = self.counts.on(place, group);
         let selects = self.selects(pod, group);
         match g.kind {
