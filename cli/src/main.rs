@@ -1,2 +1,217 @@
-//! The dunnage command.
-fn main() {}
+//! `dunnage`: reads files, asks the planner, prints the answer. Decides nothing.
+//!
+//! Exit codes: 0 for an answer (pods that stay unplaced are part of it), 2 for bad input or
+//! usage, 1 for a broken promise: a limit that was hit, or a plan that its check refused.
+
+mod args;
+mod catalog;
+mod input;
+mod output;
+mod plan_table;
+mod progress;
+mod table;
+mod yaml;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+use dunnage_planner::catalog::prices::Discount;
+use dunnage_planner::error::PlanError;
+use dunnage_planner::explain::{ExplainError, explain_node, explain_pod};
+use dunnage_planner::options::{Options, Strategy};
+use dunnage_planner::plan::{Failure, plan};
+use dunnage_planner::read::{ReadOptions, read_with};
+use dunnage_planner::snapshot::Snapshot;
+
+use args::{Catalog, Cli, Command, Explained, Input};
+use progress::Progress;
+
+/// Why there is no answer.
+pub enum Failed {
+    /// Bad input or usage: one line for each error.
+    Input(Vec<PlanError>),
+    /// A name that means nothing.
+    Name(String),
+    /// A broken promise.
+    Broken(String),
+}
+
+impl From<Vec<PlanError>> for Failed {
+    fn from(errors: Vec<PlanError>) -> Self {
+        Self::Input(errors)
+    }
+}
+
+impl From<String> for Failed {
+    fn from(broken: String) -> Self {
+        Self::Broken(broken)
+    }
+}
+
+impl From<Failure> for Failed {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Input(errors) => Self::Input(errors),
+            Failure::Broken(why) => Self::Broken(why),
+        }
+    }
+}
+
+impl From<ExplainError> for Failed {
+    fn from(error: ExplainError) -> Self {
+        match error {
+            ExplainError::Plan(failure) => failure.into(),
+            ExplainError::Name(error) => Self::Name(error.to_string()),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failed::Input(errors)) => {
+            for error in errors {
+                eprintln!("error: {error}");
+            }
+            ExitCode::from(2)
+        }
+        Err(Failed::Name(why)) => {
+            eprintln!("error: {why}");
+            ExitCode::from(2)
+        }
+        Err(Failed::Broken(why)) => {
+            eprintln!("broken promise: {why}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+fn run(command: Command) -> Result<(), Failed> {
+    match command {
+        Command::Plan { input, output } => {
+            let (snapshot, options) = read(&input)?;
+            let progress = Progress::start("dunnage: planning …");
+            let plan = plan(&snapshot, &options)?;
+            drop(progress);
+            output::print(output.form, &plan, |width| plan_table::text(&plan, width))?;
+        }
+        Command::Explain { object: Explained::Pod { name, input, output } } => {
+            let (snapshot, options) = read(&input)?;
+            let progress = Progress::start("dunnage: explaining …");
+            let said = explain_pod(&snapshot, &options, &name)?;
+            drop(progress);
+            output::print(output.form, &said, |width| wrapped(&said.to_string(), width))?;
+        }
+        Command::Explain { object: Explained::Node { name, input, output } } => {
+            let (snapshot, options) = read(&input)?;
+            let progress = Progress::start("dunnage: explaining …");
+            let said = explain_node(&snapshot, &options, &name)?;
+            drop(progress);
+            output::print(output.form, &said, |width| wrapped(&said.to_string(), width))?;
+        }
+        Command::Catalog { what: Catalog::List { region, arch, name, output } } => {
+            catalog::list(&region, arch.as_deref(), name.as_deref(), output.form)?;
+        }
+        Command::Catalog { what: Catalog::Show { name, region, output } } => {
+            catalog::show(&name, region.as_deref(), output.form)?;
+        }
+        Command::Crds => output::write(&dunnage_planner::crds_yaml())?,
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "dunnage", &mut script);
+            output::write(&String::from_utf8_lossy(&script))?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads the input and the options that change the decision.
+fn read(input: &Input) -> Result<(Snapshot, Options), Failed> {
+    let mut options = Options {
+        strategy: input
+            .strategy
+            .parse::<Strategy>()
+            .map_err(|why| input::usage("--strategy", &input.strategy, why))?,
+        tie_seed: input.tie_seed,
+        ..Options::default()
+    };
+    if let Some(name) = &input.catalog {
+        options.region = Some(catalog::region(name, "--catalog")?);
+    }
+    for text in &input.discount {
+        options.discounts.push(discount(text)?);
+    }
+    let now = match &input.now {
+        None => None,
+        Some(text) => Some(text.parse().map_err(|_| {
+            let why = format!("`{text}` is not a time: write one such as 2026-11-30T12:00:00Z");
+            input::usage("--now", text, why)
+        })?),
+    };
+    let sources = input::sources(&input.files)?;
+    if let Some(path) = &input.prices {
+        options.prices = Some(input::file(path)?);
+    }
+    let progress = Progress::start("dunnage: reading …");
+    let read_options = ReadOptions { now, open: Some(&input::beside) };
+    let mut snapshot = read_with(&sources, &read_options)?;
+    drop(progress);
+    for text in &input.settings {
+        set(&mut snapshot, text)?;
+    }
+    Ok((snapshot, options))
+}
+
+/// `NAME=VALUE` of a setting; the value is JSON, or else text.
+fn set(snapshot: &mut Snapshot, text: &str) -> Result<(), Failed> {
+    let Some((name, value)) = text.split_once('=') else {
+        let why = format!("`{text}` is not a setting: write NAME=VALUE");
+        return Err(input::usage("--settings", text, why).into());
+    };
+    let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
+    match snapshot.settings.set(name, &value) {
+        Ok(_) => Ok(()),
+        Err(why) => Err(input::usage("--settings", text, format!("`{text}`: {why}")).into()),
+    }
+}
+
+/// `0.9`, `spot=0.8`, `m5=0.7` or `m5/on-demand=0.6`.
+fn discount(text: &str) -> Result<Discount, Failed> {
+    let refuse = || {
+        let why =
+            format!("`{text}` is not a discount: write FACTOR or NAME=FACTOR, such as spot=0.8");
+        Failed::from(input::usage("--discount", text, why))
+    };
+    let (name, factor) = text.rsplit_once('=').unwrap_or(("", text));
+    let factor = factor.parse().map_err(|_| refuse())?;
+    let is_capacity_type = |word: &str| ["on-demand", "spot", "reserved"].contains(&word);
+    let (family, capacity_type) = match name.split_once('/') {
+        Some((family, kind)) if is_capacity_type(kind) => (family, kind),
+        Some(_) => return Err(refuse()),
+        None if is_capacity_type(name) => ("", name),
+        None => (name, ""),
+    };
+    let given = |word: &str| (!word.is_empty()).then(|| word.to_owned());
+    Ok(Discount { capacity_type: given(capacity_type), family: given(family), factor })
+}
+
+/// Text with its long lines wrapped, continuation lines indented as the line they continue.
+fn wrapped(text: &str, width: usize) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let indent = line.len() - line.trim_start().len();
+        if line.chars().count() <= width {
+            out.push_str(line);
+            out.push('\n');
+            continue;
+        }
+        let hang = indent + 4;
+        for (at, part) in table::wrap(line, width.saturating_sub(hang).max(20)).iter().enumerate() {
+            let blanks = if at == 0 { indent } else { hang };
+            out.push_str(&" ".repeat(blanks));
+            out.push_str(part);
+            out.push('\n');
+        }
+    }
+    out
+}

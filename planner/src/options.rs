@@ -1,0 +1,113 @@
+//! What the caller of a plan may choose: nothing here comes from the world that is planned.
+
+use std::str::FromStr;
+
+use dunnage_engine_core::problem::Rules;
+
+use crate::catalog::Region;
+use crate::catalog::prices::Discount;
+use crate::read::Source;
+
+/// Which rules decide, and how hard is searched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Strategy {
+    /// Karpenter's procedure under the mended rules.
+    #[default]
+    Greedy,
+    /// Karpenter 1.14 with its defects, ties made deterministic.
+    Karpenter,
+}
+
+impl Strategy {
+    /// Every strategy by name.
+    pub const ALL: [(&'static str, Self); 2] =
+        [("greedy", Self::Greedy), ("karpenter", Self::Karpenter)];
+
+    /// The name that users write.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Greedy => "greedy",
+            Self::Karpenter => "karpenter",
+        }
+    }
+
+    /// The rule switches of the strategy.
+    pub fn rules(self) -> Rules {
+        match self {
+            Self::Greedy => Rules::MENDED,
+            Self::Karpenter => Rules::KARPENTER,
+        }
+    }
+
+    /// Excluded values of a bounded requirement are told to the cloud as well. Karpenter
+    /// loses them.
+    pub(crate) fn emits_bounded_exclusions(self) -> bool {
+        self == Self::Greedy
+    }
+}
+
+impl FromStr for Strategy {
+    type Err = String;
+
+    /// Reads a name. `cheapest` is known and refused: the search does not exist yet.
+    fn from_str(name: &str) -> Result<Self, String> {
+        if name == "cheapest" {
+            return Err("`cheapest` is not available in this version: use `greedy`, the same \
+                        rules without a search for a lower price"
+                .to_owned());
+        }
+        let known = Self::ALL.iter().find(|(known, _)| *known == name);
+        known
+            .map(|(_, strategy)| *strategy)
+            .ok_or_else(|| format!("`{name}` is not a strategy: use `greedy` or `karpenter`"))
+    }
+}
+
+/// How to plan.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options {
+    /// Which rules decide.
+    pub strategy: Strategy,
+    /// Region of the built-in catalog, instead of the one that the input shows.
+    pub region: Option<Region>,
+    /// A price file; see [`crate::catalog::prices::apply_price_file`].
+    pub prices: Option<Source>,
+    /// Factors on prices, after the price file.
+    pub discounts: Vec<Discount>,
+    /// Other than 0: permutes choices that are free, to show that two answers differ by a tie
+    /// alone.
+    pub tie_seed: u32,
+}
+
+impl Options {
+    /// The rule switches, tie seed included.
+    pub fn rules(&self) -> Rules {
+        Rules { tie_seed: self.tie_seed, ..self.strategy.rules() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_strategy_is_read_back_from_its_name() {
+        for (name, strategy) in Strategy::ALL {
+            assert_eq!(name.parse(), Ok(strategy));
+            assert_eq!(strategy.name(), name);
+        }
+    }
+
+    #[test]
+    fn a_strategy_that_does_not_exist_yet_is_refused_with_the_one_to_use() {
+        let refusal = "cheapest".parse::<Strategy>().unwrap_err();
+        assert!(refusal.contains("not available in this version") && refusal.contains("`greedy`"));
+        assert!("Greedy".parse::<Strategy>().unwrap_err().contains("`Greedy`"));
+    }
+
+    #[test]
+    fn the_tie_seed_changes_no_rule() {
+        let options = Options { strategy: Strategy::Karpenter, tie_seed: 7, ..Options::default() };
+        assert_eq!(options.rules(), Rules { tie_seed: 7, ..Rules::KARPENTER });
+    }
+}

@@ -1,0 +1,86 @@
+//! The plan: what would be launched for the pending pods, bound to nodes that exist, or left.
+//!
+//! One call for every door: catalog, lower, solve, check, raise. Pure: no I/O and no clock.
+
+mod answer;
+mod money;
+mod types;
+
+pub use answer::{
+    Because, Bind, Choice, Cost, Effort, Launch, Notice, Plan, Requirement, TypesTested,
+    UnplacedPod,
+};
+pub use money::Money;
+
+use thiserror::Error;
+
+use crate::error::{PlanError, Warning};
+use crate::lower::{Lowered, lower};
+use crate::options::Options;
+use crate::raise::raise;
+use crate::snapshot::Snapshot;
+use crate::solve::{OwnedDecision, solve};
+
+/// Why there is no plan.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Failure {
+    /// The input cannot be read as what it claims to be: every error that was found.
+    #[error("{} error(s) in the input", .0.len())]
+    Input(Vec<PlanError>),
+    /// The plan broke its promise: a limit of the engine, or a decision that its independent
+    /// check refused.
+    #[error("{0}")]
+    Broken(String),
+}
+
+/// What would be launched for the pending pods of `snapshot`.
+///
+/// # Errors
+/// Input that cannot be used, or a broken promise. A pod that fits nowhere is no error.
+pub fn plan(snapshot: &Snapshot, options: &Options) -> Result<Plan, Failure> {
+    Ok(decide(snapshot, options)?.plan)
+}
+
+/// A plan with the tables that it came from.
+pub(crate) struct Decided {
+    pub lowered: Lowered,
+    pub plan: Plan,
+}
+
+/// [`plan`], keeping the tables for those who explain.
+pub(crate) fn decide(snapshot: &Snapshot, options: &Options) -> Result<Decided, Failure> {
+    let mut warnings = snapshot.warnings.clone();
+    let types = types::type_lists(snapshot, options, &mut warnings).map_err(Failure::Input)?;
+    let lowered = lower(snapshot, &types, options).map_err(Failure::Input)?;
+    let decision = decided(&lowered)?;
+    warnings.extend(lowered.warnings.iter().cloned());
+    warnings.extend(static_pools(&lowered));
+    let plan = raise(&lowered, &decision.decision(), options.strategy, &warnings);
+    Ok(Decided { lowered, plan })
+}
+
+fn decided(lowered: &Lowered) -> Result<OwnedDecision, Failure> {
+    solve(&lowered.tables.problem()).map_err(|error| Failure::Broken(error.to_string()))
+}
+
+/// Pools with replicas launch nodes without pods, which the launches of a plan do not show.
+fn static_pools(lowered: &Lowered) -> Vec<Warning> {
+    let lacking = lowered.static_launches.iter().filter(|s| s.nodes + s.held_by_limit > 0);
+    lacking
+        .map(|s| {
+            let held = match s.held_by_limit {
+                0 => String::new(),
+                held => format!(", and its limit keeps {held} more from being launched"),
+            };
+            Warning::new(
+                "StaticPoolLacksNodes",
+                format!("NodePool {}", s.node_pool),
+                format!(
+                    "it launches {} node(s) to reach its replicas, without pods and not in this \
+                     plan's launches and cost{held}",
+                    s.nodes
+                ),
+            )
+        })
+        .collect()
+}
