@@ -172,8 +172,11 @@ impl Solve<'_, '_> {
     ) -> Result<Result<(Target, u32), Fail>, Exceeded> {
         let mut pod = Pod { class: start.class, relaxed: start.relaxed.clone() };
         loop {
-            self.state.load_pod(&pod);
-            match self.place_one(&pod)? {
+            let asked = match self.state.load_pod(&pod) {
+                Ok(()) => self.place_one(&pod)?,
+                Err(fail) => Err(fail),
+            };
+            match asked {
                 Ok(target) => return Ok(Ok((target, pod.relaxed.steps))),
                 Err(fail) if is_deferral(&fail) => return Ok(Err(fail)),
                 Err(fail) => {

@@ -26,9 +26,22 @@ pub fn of_type(
     instance_type: u32,
     holds_reservation: bool,
 ) -> Option<Priced> {
+    of_type_where(p, layout, set, instance_type, holds_reservation, |_| true)
+}
+
+/// [`of_type`] over the offerings whose variant (by number) `is_large`.
+pub(crate) fn of_type_where(
+    p: &Problem,
+    layout: &Layout,
+    set: &[u64],
+    instance_type: u32,
+    holds_reservation: bool,
+    is_large: impl Fn(u16) -> bool,
+) -> Option<Priced> {
     p.types[instance_type as usize]
         .offerings
         .range()
+        .filter(|&o| is_large(p.offerings[o].variant))
         .filter(|&o| {
             let offering = &p.offerings[o];
             let is_held = holds_reservation
@@ -42,19 +55,6 @@ pub fn of_type(
             offering: o as u32,
         })
         .min_by_key(|x| (x.price_microusd, x.offering))
-}
-
-/// The cheapest usable offering of the types in `mask`.
-pub fn cheapest(
-    p: &Problem,
-    layout: &Layout,
-    set: &[u64],
-    mask: &[u64],
-    holds_reservation: bool,
-) -> Option<Priced> {
-    ranks(mask)
-        .filter_map(|t| of_type(p, layout, set, t, holds_reservation))
-        .min_by_key(|x| (x.price_microusd, x.instance_type, x.offering))
 }
 
 /// Keeps the `most` cheapest types of `mask`; types without a usable offering are dearest.

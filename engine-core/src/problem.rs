@@ -570,6 +570,10 @@ pub struct Rules {
     pub limit_drops_unrelated: bool,
     /// An existing node takes on the requirements of the pods placed on it.
     pub node_takes_requirements: bool,
+    /// What a pod forbids of a label makes the node have that label for other rules and pods.
+    pub pods_define_labels: bool,
+    /// Requirements of a pod that exclude each other read as "the label must be absent".
+    pub contradiction_is_absence: bool,
     /// A spread over single nodes takes zero as the minimum even when every node holds pods.
     pub node_minimum_is_zero: bool,
     /// Nodes of equal load keep their last order instead of their order of creation.
@@ -595,6 +599,8 @@ impl Rules {
         spread_picks_first: true,
         limit_drops_unrelated: true,
         node_takes_requirements: true,
+        pods_define_labels: true,
+        contradiction_is_absence: true,
         node_minimum_is_zero: true,
         stable_resort: true,
         tie_seed: 0,
@@ -615,6 +621,8 @@ impl Rules {
         spread_picks_first: false,
         limit_drops_unrelated: false,
         node_takes_requirements: false,
+        pods_define_labels: false,
+        contradiction_is_absence: false,
         node_minimum_is_zero: false,
         stable_resort: false,
         tie_seed: 0,

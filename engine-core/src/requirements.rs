@@ -170,8 +170,21 @@ impl<'m> Layout<'m> {
         allows_well_known: bool,
         problem: &Problem,
     ) -> Option<Incompatible> {
+        self.incompatible_on(node, node, incoming, allows_well_known, problem)
+    }
+
+    /// [`Layout::incompatible`] where `own` says which labels the node has, and `node` what it
+    /// has come to be with the pods placed on it: what pods forbid gives a node no label.
+    pub fn incompatible_on(
+        &self,
+        own: &[u64],
+        node: &[u64],
+        incoming: &[u64],
+        allows_well_known: bool,
+        problem: &Problem,
+    ) -> Option<Incompatible> {
         for key in 0..self.keys() {
-            if self.lacks(node, incoming, allows_well_known, key, problem) {
+            if self.lacks(own, incoming, allows_well_known, key, problem) {
                 return Some(Incompatible::Unknown(key as u32));
             }
         }

@@ -11,15 +11,28 @@ use crate::problem::{NONE, PodClass};
 use crate::requirements::Incompatible;
 use crate::resources;
 
+/// Whose labels count: those of a node that exists, or of the template of a new one.
+#[derive(Clone, Copy)]
+pub(crate) enum Owner {
+    Node(usize),
+    Template(usize),
+}
+
 impl State<'_, '_> {
     /// Writes the pod's requirements at its step of relaxation into the scratch sets.
-    pub(crate) fn load_pod(&mut self, pod: &Pod) {
+    ///
+    /// DIFFERS: under Karpenter's rule requirements that exclude each other read as "the label
+    /// must be absent"; mended, nothing satisfies them, and the step fails.
+    pub(crate) fn load_pod(&mut self, pod: &Pod) -> Result<(), Fail> {
         let (p, w) = (self.p, self.z.set);
         let class = &pod.class;
         let strict = &mut *self.scratch.strict;
         strict.copy_from_slice(&self.sets[class.selector as usize * w..][..w]);
+        let mut contradiction = None;
         if let Some(term) = class.required.of(p.terms).get(pod.relaxed.term as usize) {
-            self.layout.add(strict, &self.sets[term.set as usize * w..][..w], &p);
+            let set = &self.sets[term.set as usize * w..][..w];
+            contradiction = self.layout.conflict(strict, set, &p);
+            self.layout.add(strict, set, &p);
         }
         self.scratch.all.copy_from_slice(strict);
         let preferred = class.preferred.of(p.terms);
@@ -28,10 +41,38 @@ impl State<'_, '_> {
         let held = (0..preferred.len()).filter(|&i| pod.relaxed.prefers(i)).take(most);
         for i in held {
             let set = &self.sets[preferred[i].set as usize * w..][..w];
+            contradiction = contradiction.or(self.layout.conflict(self.scratch.all, set, &p));
             self.layout.add(self.scratch.all, set, &p);
         }
         self.scratch.pod_ports.fill(0);
         class.ports.range().for_each(|q| self.scratch.pod_ports[q / 64] |= 1 << (q % 64));
+        match contradiction {
+            Some(key) if !p.rules.contradiction_is_absence => {
+                Err(Fail::new(ReasonCode::Requirement, key as u32))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The set that says which labels the node has: the node's own or its template's, and
+    /// under Karpenter's rule whatever it has come to be.
+    pub(crate) fn own_labels(&self, owner: Owner) -> Option<&[u64]> {
+        let (p, w) = (&self.p, self.z.set);
+        if p.rules.pods_define_labels {
+            return None;
+        }
+        let set = match owner {
+            Owner::Node(n) => p.nodes[n].set,
+            Owner::Template(t) => p.templates[t].set,
+        };
+        Some(&self.sets[set as usize * w..][..w])
+    }
+
+    /// [`Layout::incompatible_on`] for what a pod adds to `joined` on the owner's node.
+    fn incompatible(&self, owner: Owner, node: &[u64], incoming: &[u64]) -> Option<Incompatible> {
+        let allows = matches!(owner, Owner::Template(_));
+        let own = self.own_labels(owner).unwrap_or(node);
+        self.layout.incompatible_on(own, node, incoming, allows, &self.p)
     }
 
     /// Places the pod on an existing node, or says why not.
@@ -53,12 +94,12 @@ impl State<'_, '_> {
             return Err(shortest(requests, left));
         }
         let set = &self.nodes.sets[n * w..][..w];
-        if let Some(x) = self.layout.incompatible(set, self.scratch.all, false, &p) {
+        if let Some(x) = self.incompatible(Owner::Node(n), set, self.scratch.all) {
             return Err(requirement(x));
         }
         self.scratch.joined.copy_from_slice(set);
         self.layout.add(self.scratch.joined, self.scratch.all, &p);
-        self.with_volumes(pod, Place::Node(n), &mut |_| Ok(()))
+        self.with_volumes(pod, Place::Node(n), Owner::Node(n), &mut |_| Ok(()))
     }
 
     fn tolerates(&self, pod: &Pod, taints: &[crate::problem::Taint], at: u32) -> Result<(), Fail> {
@@ -103,27 +144,27 @@ impl State<'_, '_> {
         &mut self,
         pod: &Pod,
         place: Place,
+        owner: Owner,
         then: super::topology::Then,
     ) -> Result<(), Fail> {
         let (p, w) = (self.p, self.z.set);
         let alternatives = pod.class.volume_alternatives.of(p.volume_alternatives);
         if alternatives.is_empty() {
             self.scratch.placed.copy_from_slice(self.scratch.joined);
-            return self.with_domains(pod, place, then);
+            return self.with_domains(pod, place, owner, then);
         }
-        let allows = !matches!(place, Place::Node(_));
         let mut last = Fail::new(ReasonCode::Volume, NONE);
         let mut is_final = true;
         for &index in alternatives {
             let set = &self.sets[index as usize * w..][..w];
-            if let Some(x) = self.layout.incompatible(self.scratch.joined, set, allows, &p) {
+            if let Some(x) = self.incompatible(owner, self.scratch.joined, set) {
                 let (Incompatible::Unknown(key) | Incompatible::Conflict(key)) = x;
                 last = Fail::new(ReasonCode::Volume, key);
                 continue;
             }
             self.scratch.placed.copy_from_slice(self.scratch.joined);
             self.layout.add(self.scratch.placed, set, &p);
-            match self.with_domains(pod, place, then) {
+            match self.with_domains(pod, place, owner, then) {
                 Ok(()) => return Ok(()),
                 Err(fail) => {
                     is_final &= fail.is_final;
@@ -183,7 +224,7 @@ impl State<'_, '_> {
             return Err(Fail::new(ReasonCode::HostPort, NONE));
         }
         let set = &self.news.sets[b * w..][..w];
-        if let Some(x) = self.layout.incompatible(set, self.scratch.all, true, &p) {
+        if let Some(x) = self.incompatible(Owner::Template(t), set, self.scratch.all) {
             return Err(requirement(x));
         }
         self.scratch.joined.copy_from_slice(set);
@@ -192,7 +233,9 @@ impl State<'_, '_> {
         resources::add(self.scratch.total, requests);
         self.scratch.mask.copy_from_slice(&self.news.masks[b * m..][..m]);
         let q = Question { template: t, new_node: b as u32 };
-        self.with_volumes(pod, Place::New(b), &mut |s| s.machines(q, Base::New(b)))
+        self.with_volumes(pod, Place::New(b), Owner::Template(t), &mut |s| {
+            s.machines(q, Base::New(b))
+        })
     }
 
     /// Asks a fresh node of the template; the answer is in the scratch tables.
@@ -202,14 +245,16 @@ impl State<'_, '_> {
         let taints = p.templates[t].taints;
         self.tolerates(pod, taints.of(p.taints), taints.start)?;
         let set = &self.sets[p.templates[t].set as usize * w..][..w];
-        if let Some(x) = self.layout.incompatible(set, self.scratch.all, true, &p) {
+        if let Some(x) = self.incompatible(Owner::Template(t), set, self.scratch.all) {
             return Err(requirement(x));
         }
         self.scratch.joined.copy_from_slice(set);
         self.layout.add(self.scratch.joined, self.scratch.all, &p);
         self.scratch.total.copy_from_slice(row(p.quantities, pod.class.requests, r));
         let q = Question { template: t, new_node: NONE };
-        self.with_volumes(pod, Place::Fresh, &mut |s| s.machines(q, Base::Template(t)))
+        self.with_volumes(pod, Place::Fresh, Owner::Template(t), &mut |s| {
+            s.machines(q, Base::Template(t))
+        })
     }
 
     /// Writes the template's types within its limits into `scratch.mask`.
@@ -314,6 +359,7 @@ impl State<'_, '_> {
                 if !is_reserved(o.capacity_type)
                     || o.reservation == NONE
                     || !types::usable(&p, &self.layout, self.scratch.result, o)
+                    || !self.brings_enough(q, t, o.variant)
                 {
                     continue;
                 }
@@ -332,6 +378,13 @@ impl State<'_, '_> {
             return Err(not_final(ReasonCode::ReservationTaken));
         }
         Ok(())
+    }
+
+    /// True when the size that an offering brings holds the pods.
+    fn brings_enough(&self, q: Question, index: u32, variant: u16) -> bool {
+        let variants = self.p.types[index as usize].variants.of(self.p.variants);
+        let at = self.template_type(q.template, index);
+        variants.get(variant as usize).is_some_and(|v| self.is_large(v.allocatable, at))
     }
 
     /// True when the new node holds a unit of some reservation.

@@ -115,8 +115,8 @@ impl<'m> Solve<'_, 'm> {
         let mut pod = Pod { class, relaxed: Relaxed::start(&subject) };
         loop {
             let start = self.reasons.len;
-            self.state.load_pod(&pod);
-            if self.ask_templates(&pod)? || !pod.relaxed.step(&subject) {
+            let loaded = self.state.load_pod(&pod);
+            if self.ask_templates(&pod, loaded)? || !pod.relaxed.step(&subject) {
                 return Ok(());
             }
             self.reasons.len = start;
@@ -124,12 +124,13 @@ impl<'m> Solve<'_, 'm> {
     }
 
     /// One reason per open template; true when the class is deferred.
-    fn ask_templates(&mut self, pod: &Pod) -> Result<bool, Exceeded> {
+    fn ask_templates(&mut self, pod: &Pod, loaded: Result<(), Fail>) -> Result<bool, Exceeded> {
         for t in 0..self.state.z.templates {
             if self.state.templates.states[t] != TemplateState::Open {
                 continue;
             }
-            let fail = match self.state.on_fresh(pod, t) {
+            let asked = loaded.and_then(|()| self.state.on_fresh(pod, t));
+            let fail = match asked {
                 Err(fail) => fail,
                 // A node that was dropped at the end had room for it: its minValues failed.
                 Ok(()) => Fail::new(ReasonCode::MinValues, NONE),
@@ -154,8 +155,8 @@ impl State<'_, '_> {
         self.settle_reservation(b);
         self.cut_types(b);
         if self.news.rows[b].pods > 0 {
-            self.add_overhead(b);
             self.name_cheapest(b);
+            self.add_overhead(b);
         }
     }
 
@@ -239,10 +240,20 @@ impl State<'_, '_> {
     }
 
     fn name_cheapest(&mut self, b: usize) {
-        let (p, w, m) = (self.p, self.z.set, self.z.mask);
+        let (p, w, m, r) = (self.p, self.z.set, self.z.mask, self.z.resources);
         let set = &self.news.sets[b * w..][..w];
+        let t = self.news.rows[b].template as usize;
         let holds = self.news.rows[b].is_reserved;
-        let best = price::cheapest(&p, &self.layout, set, &self.news.masks[b * m..][..m], holds);
+        self.scratch.total.copy_from_slice(&self.news.requests[b * r..][..r]);
+        let best = crate::requirements::ranks(&self.news.masks[b * m..][..m])
+            .filter_map(|x| {
+                let at = self.template_type(t, x);
+                let variants = p.types[x as usize].variants.of(p.variants);
+                price::of_type_where(&p, &self.layout, set, x, holds, |v| {
+                    variants.get(v as usize).is_some_and(|v| self.is_large(v.allocatable, at))
+                })
+            })
+            .min_by_key(|x| (x.price_microusd, x.instance_type, x.offering));
         if let Some(best) = best {
             let row = &mut self.news.rows[b];
             row.offering = best.offering;

@@ -264,7 +264,13 @@ impl<'p, 'm> State<'p, 'm> {
                 let strict = &mut *self.scratch.strict;
                 strict.copy_from_slice(&self.sets[daemon.selector as usize * w..][..w]);
                 if let Some(term) = terms.get(t) {
-                    self.layout.add(strict, &self.sets[term.set as usize * w..][..w], &p);
+                    let set = &self.sets[term.set as usize * w..][..w];
+                    if !p.rules.contradiction_is_absence
+                        && self.layout.conflict(strict, set, &p).is_some()
+                    {
+                        return false;
+                    }
+                    self.layout.add(strict, set, &p);
                 }
                 self.layout.incompatible(labels, strict, false, &p).is_none()
             });

@@ -64,7 +64,13 @@ impl State<'_, '_> {
                     let strict = &mut *self.scratch.strict;
                     strict.copy_from_slice(&self.sets[daemon.selector as usize * w..][..w]);
                     if let Some(term) = terms.get(i) {
-                        self.layout.add(strict, &self.sets[term.set as usize * w..][..w], &p);
+                        let set = &self.sets[term.set as usize * w..][..w];
+                        if !p.rules.contradiction_is_absence
+                            && self.layout.conflict(strict, set, &p).is_some()
+                        {
+                            return false;
+                        }
+                        self.layout.add(strict, set, &p);
                     }
                     let node = &self.sets[template.set as usize * w..][..w];
                     let labels = &self.sets[of_type.set as usize * w..][..w];

@@ -5,6 +5,7 @@ use heapless::Vec;
 use crate::decision::ReasonCode;
 use crate::limits::{DOMAIN_CHOICES, Exceeded};
 use crate::place::Pod;
+use crate::place::accept::Owner;
 use crate::place::counts::Place;
 use crate::place::state::State;
 use crate::place::types::Fail;
@@ -33,7 +34,13 @@ impl State<'_, '_> {
     ///
     /// DIFFERS: Karpenter picks the domain of a spread before the other rules are looked at
     /// and does not try another.
-    pub(crate) fn with_domains(&mut self, pod: &Pod, place: Place, then: Then) -> Result<(), Fail> {
+    pub(crate) fn with_domains(
+        &mut self,
+        pod: &Pod,
+        place: Place,
+        owner: Owner,
+        then: Then,
+    ) -> Result<(), Fail> {
         let mut picks: Vec<Pick, PICKS> = Vec::new();
         self.scratch.topology.fill(0);
         let links = pod.class.links.of(self.p.links);
@@ -49,7 +56,8 @@ impl State<'_, '_> {
         }
         let allows = !matches!(place, Place::Node(_));
         let (placed, topology) = (&*self.scratch.placed, &*self.scratch.topology);
-        if let Some(x) = self.layout.incompatible(placed, topology, allows, &self.p) {
+        let own = self.own_labels(owner).unwrap_or(placed);
+        if let Some(x) = self.layout.incompatible_on(own, placed, topology, allows, &self.p) {
             let (Incompatible::Unknown(key) | Incompatible::Conflict(key)) = x;
             return Err(Fail { is_final: false, ..Fail::new(ReasonCode::TopologyConflict, key) });
         }

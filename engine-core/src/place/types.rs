@@ -189,7 +189,7 @@ impl State<'_, '_> {
         ports_clash(self.clashes, daemon, self.scratch.pod_ports)
     }
 
-    fn is_large(&self, allocatable: u32, at: usize) -> bool {
+    pub(crate) fn is_large(&self, allocatable: u32, at: usize) -> bool {
         let r = self.z.resources;
         resources::fits(
             self.scratch.total,
