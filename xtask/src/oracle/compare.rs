@@ -43,6 +43,21 @@ pub fn compare(ours: &Answer, theirs: &[Answer], groups: &Groups) -> Verdict {
     )
 }
 
+/// For inputs on which no two runs of upstream agree: the same pods placed and left for the
+/// same reasons as in some run, and no fewer or more launches, and no lower or higher
+/// price, than the runs themselves span. A weaker proof than a tie of `compare`.
+pub fn is_within_span(ours: &Answer, theirs: &[Answer], groups: &Groups) -> bool {
+    let grouped = Grouped::of(ours, groups);
+    let has_same_pods = theirs.iter().any(|t| grouped.has_same_pods(&Grouped::of(t, groups)));
+    let spans = |of: fn(&Answer) -> i64| {
+        let mine = of(ours);
+        theirs.iter().any(|t| of(t) <= mine) && theirs.iter().any(|t| of(t) >= mine)
+    };
+    has_same_pods
+        && spans(Answer::price_microusd)
+        && spans(|a| i64::try_from(a.launches.len()).unwrap_or(i64::MAX))
+}
+
 /// An answer in which interchangeable pods have one name.
 #[derive(Debug, PartialEq, Eq)]
 struct Grouped {

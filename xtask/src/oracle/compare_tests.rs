@@ -107,3 +107,14 @@ fn another_set_of_types_at_another_price_is_a_difference() {
 fn no_answer_at_all_is_a_difference() {
     assert!(differs(&compare(&Answer::default(), &[], &groups()), "no answer"));
 }
+
+#[test]
+fn within_the_span_means_pods_launches_and_price() {
+    let with = |price, pods: &[&str]| answer(vec![launch(&["t"], "", price, pods)]);
+    let runs = [with(10, &["a", "c"]), with(14, &["b", "c"])];
+    assert!(is_within_span(&with(12, &["a", "c"]), &runs, &groups()));
+    assert!(!is_within_span(&with(15, &["a", "c"]), &runs, &groups()));
+    assert!(!is_within_span(&with(12, &["a"]), &runs, &groups()));
+    let two = answer(vec![launch(&["t"], "", 6, &["a"]), launch(&["t"], "", 6, &["c"])]);
+    assert!(!is_within_span(&two, &runs, &groups()));
+}

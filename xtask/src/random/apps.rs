@@ -89,6 +89,11 @@ fn plain(rng: &mut Rng, i: usize) -> App {
     if rng.chance(85) {
         requests["memory"] = json!(rng.word(&MEMORY_ASKED));
     }
+    if rng.chance(6) {
+        // larger than most machines, or than any
+        requests["cpu"] = json!(rng.word(&["12", "30", "60"]));
+        requests["memory"] = json!(rng.word(&["8Gi", "60Gi", "300Gi"]));
+    }
     let minute = rng.chance(20).then(|| rng.range(0, 59));
     let container = json!({"name": "main", "image": "pause", "resources": {"requests": requests}});
     App {

@@ -41,6 +41,8 @@ pub fn label<'t>(instance_type: &'t Value, key: &str) -> Option<&'t str> {
 }
 
 fn sell_out(rng: &mut Rng, types: &mut [Value]) {
+    // now and then one zone has nothing left of one kind, which no single type shows
+    let gone = rng.chance(30).then(|| (rng.word(&ZONES), rng.word(&["spot", "on-demand"])));
     for instance_type in types {
         let Some(offerings) = instance_type["offerings"].as_array_mut() else { continue };
         if rng.chance(15) && offerings.len() > 2 {
@@ -48,7 +50,9 @@ fn sell_out(rng: &mut Rng, types: &mut [Value]) {
             offerings.remove(at);
         }
         for offering in offerings {
-            if rng.chance(20) {
+            let is_gone =
+                gone.is_some_and(|(z, c)| offering["zone"] == z && offering["capacityType"] == c);
+            if is_gone || rng.chance(20) {
                 offering["available"] = json!(false);
             }
         }
