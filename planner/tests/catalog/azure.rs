@@ -135,7 +135,7 @@ fn labels_of_both_domains() {
         (own, "sku-networking-accelerated", "true"),
         (own, "sku-storage-premium-capable", "true"),
         (own, "sku-storage-ephemeralos-maxsize", "-"),
-        (own, "sku-storage-ultra-ssd", "false"),
+        (own, "sku-storage-ultra-ssd", "true,false"),
         (own, "sku-gpu-name", "-"),
         (own, "sku-gpu-manufacturer", "-"),
         (own, "sku-gpu-count", "0"),

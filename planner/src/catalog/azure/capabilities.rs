@@ -98,13 +98,15 @@ impl Capabilities {
         all.has_premium_io = is_premium;
         let lacks_fast_network = matches!(family, "A" | "G") || (is_old_burstable && vcpus < 12);
         all.has_accelerated_networking = !lacks_fast_network;
-        all.has_hyperv1 = version <= 5 && !is_arm;
+        let is_big_gpu = matches!(sku.accelerator, Some("A100" | "H100" | "H200" | "MI300X"));
+        all.has_hyperv1 = version <= 5 && !is_arm && !is_big_gpu;
         all.has_hyperv2 = version >= 4 || is_premium || is_arm;
         all.is_spot_capable = !is_old_burstable;
         all.has_encryption_at_host = version >= 4 || is_premium;
         let is_old_memory = family == "M" && version <= 2;
         all.has_trusted_launch = all.has_hyperv2 && !(is_arm && version <= 5) && !is_old_memory;
-        all.has_ultra_ssd = (3..=5).contains(&version) && (is_premium || version == 5);
+        let is_new_with_disk = version >= 6 && sku.has_feature('d');
+        all.has_ultra_ssd = version == 5 || (sku.has_feature('s') && !is_new_with_disk);
         all.ephemeral_os = Self::disks_by_rule(sku, vcpus, version);
         all
     }
@@ -159,7 +161,8 @@ impl Capabilities {
             note(
                 "HyperVGenerations",
                 generations.to_owned(),
-                "generation 1 up to v5 on x86, 2 from v4, with premium storage or on Arm",
+                "generation 1 up to v5 on x86, but not with A100, H100, H200 or MI300X; \
+                 generation 2 from v4, with premium storage or on Arm",
             ),
             note(
                 "LowPriorityCapable",
@@ -179,7 +182,7 @@ impl Capabilities {
             note(
                 "UltraSSDAvailable",
                 self.has_ultra_ssd.to_string(),
-                "v3 to v5 with premium storage, and all of v5",
+                "all of v5, and feature s except from v6 with a local disk",
             ),
         ]
     }

@@ -140,4 +140,43 @@ mod tests {
         assert!(sampled.contains(&"Standard_D4s_v3"));
         assert!(sizes.iter().filter(|s| s.gpu.is_some()).count() >= 35);
     }
+
+    /// The rules must give the sampled sizes what Azure says of them, but for what is listed.
+    #[test]
+    fn rules_agree_with_the_sample() {
+        let mut differing = Vec::new();
+        // DC is never offered: no rule was made for it.
+        let sampled = sizes().iter().filter(|s| s.capabilities.is_sampled);
+        for size in sampled.filter(|s| !s.name.starts_with("Standard_DC")) {
+            let own = &size.capabilities;
+            let rule = Capabilities::by_rule(size.sku.as_ref(), size.vcpus, size.arch);
+            let place = |c: &Capabilities| c.ephemeral_os.map(|(place, _)| place);
+            let gb = |c: &Capabilities| c.ephemeral_os.map(|(_, bytes)| bytes / 1_000_000_000);
+            for (what, is_same) in [
+                ("network", own.has_accelerated_networking == rule.has_accelerated_networking),
+                ("premium", own.has_premium_io == rule.has_premium_io),
+                ("disk", place(own) == place(&rule)),
+                ("disk size", gb(own) == gb(&rule)),
+                ("hyperv1", own.has_hyperv1 == rule.has_hyperv1),
+                ("hyperv2", own.has_hyperv2 == rule.has_hyperv2),
+                ("spot", own.is_spot_capable == rule.is_spot_capable),
+                ("host encryption", own.has_encryption_at_host == rule.has_encryption_at_host),
+                ("trusted launch", own.has_trusted_launch == rule.has_trusted_launch),
+                ("ultra", own.has_ultra_ssd == rule.has_ultra_ssd),
+            ] {
+                if !is_same {
+                    differing.push((size.name, what));
+                }
+            }
+        }
+        // Cache and temporary disks of these have sizes of their own.
+        let want = [
+            "Standard_DS2_v2",
+            "Standard_M8-2ms",
+            "Standard_NC16as_T4_v3",
+            "Standard_NC24ads_A100_v4",
+            "Standard_NC6s_v3",
+        ];
+        assert_eq!(differing, want.map(|name| (name, "disk size")));
+    }
 }
