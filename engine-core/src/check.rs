@@ -16,6 +16,7 @@
 mod existing;
 mod labels;
 mod machine;
+mod node_spread;
 mod pools;
 mod shape;
 mod spread;
@@ -70,6 +71,7 @@ impl CheckNeed {
                 + 2 * (problem.groups.len() + 1)
                 + 2 * counts
                 + 3 * problem.groups.len()
+                + node_spread::numbers(problem.nodes.len(), decision.new_nodes.len())
                 + 2 * problem.reservations.len()
                 + problem.classes.len()
                 + decision.placements.len(),
@@ -114,6 +116,8 @@ pub fn check(
     pools::reservations_hold(case, held, numbers.take(last)?)?;
 
     topology::per_node(case, order, numbers.take(3 * problem.groups.len())?)?;
+    let nodes = node_spread::numbers(problem.nodes.len(), decision.new_nodes.len());
+    node_spread::replay(case, numbers.take(nodes)?)?;
     spread::replay(case, &mut numbers, &mut words)
 }
 

@@ -9,6 +9,7 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod check;
 pub mod cron;
 pub mod decision;
 pub mod limits;

@@ -56,9 +56,10 @@ impl<'a> Opened<'a> {
         Allowed::dense(self.words(key))
     }
 
-    /// Distinct values of `key` that the launch request keeps possible.
+    /// Distinct values of `key` that the launch request asks the cloud to keep possible.
     fn min_values(self, key: u32) -> u16 {
-        (self.words(key)[0] >> 16) as u16
+        let head = self.words(key)[0];
+        if head & 1 != 0 { (head >> 16) as u16 } else { 0 }
     }
 
     /// True when the cloud may answer the launch request with this offering. A reservation

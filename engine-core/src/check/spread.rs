@@ -365,9 +365,9 @@ fn keeps_own(
                 (Rule::Affinity, keeps_affinity(arrival, (g, group), own, domains, counts))
             }
             GroupKind::AntiAffinity | GroupKind::Inverse => {
-                let alone = !(arrival.placement.count > 1 && arrival.is_matched(g));
+                let is_alone = arrival.placement.count == 1 || !arrival.is_matched(g);
                 let mut values = (0..values(problem, group)).filter(|v| domains.contains(*v));
-                (Rule::AntiAffinity, alone && values.all(|v| counts.most(g, v) == 0))
+                (Rule::AntiAffinity, values.all(|v| is_alone && counts.most(g, v) == 0))
             }
         };
         if !is_kept {
@@ -392,17 +392,15 @@ fn keeps_skew(
     let all = 0..values(own.problem, group);
     let eligible = |v: &u32| own.allows(*v) && (counts.is_known(g, *v) || domains.contains(*v));
     let is_few = all.clone().filter(eligible).count() < group.min_domains as usize;
-    let (pods, itself) = (arrival.placement.count, arrival.is_matched(g));
+    let pods = if arrival.is_matched(g) { arrival.placement.count } else { 0 };
     let mut targets = all.clone().filter(|v| domains.contains(*v));
     targets.all(|target| {
-        // Pods of the row that arrived before the last one raise their own domain too.
-        let before = if itself && domains.is_settled() { pods - 1 } else { 0 };
-        let count =
-            |v: u32| counts.least(g, v).saturating_add(if v == target { before } else { 0 });
-        let least = all.clone().filter(eligible).map(count).min();
-        let least = if is_few { 0 } else { least.unwrap_or(0) };
-        let then = counts.most(g, target).saturating_add(if itself { pods } else { 0 });
-        then.saturating_sub(least) <= group.max_skew
+        let then = counts.most(g, target).saturating_add(pods);
+        let others = all.clone().filter(eligible).filter(|v| *v != target);
+        let least = if is_few { Some(0) } else { others.map(|v| counts.least(g, v)).min() };
+        // Ahead of itself, the domain is by the last pod alone.
+        let ahead = least.map_or(0, |least| then.saturating_sub(least));
+        ahead.max(pods.min(1)) <= group.max_skew
     })
 }
 
@@ -418,11 +416,14 @@ fn keeps_affinity(
         return false;
     }
     let all = 0..values(own.problem, group);
-    if all.clone().filter(|v| domains.contains(*v)).all(|v| counts.least(g, v) > 0) {
-        return true;
-    }
-    // Nothing that may be counted stands in any domain that the pod allows.
-    arrival.is_matched(g) && !all.clone().any(|v| own.allows(v) && counts.most(g, v) > 0)
+    // Nothing that may be counted stands in another domain that the pod allows: either the
+    // pod follows what is in its own, or it starts.
+    let may_start = |target: u32| {
+        arrival.is_matched(g)
+            && !all.clone().any(|v| v != target && own.allows(v) && counts.most(g, v) > 0)
+    };
+    let mut targets = all.clone().filter(|v| domains.contains(*v));
+    targets.all(|target| counts.least(g, target) > 0 || may_start(target))
 }
 
 fn record(arrival: Arrival, openings: &Openings, counts: &mut Counts) {

@@ -1,8 +1,7 @@
-//! Topology rules whose domains are single nodes, replayed node by node.
+//! Affinity and anti-affinity whose domains are single nodes, replayed node by node.
 //!
-//! The emptiest node counts zero, because a new node is always another domain. Only whether
-//! anything is counted at all, which lets the first pod of a self-affine group start, looks
-//! beyond one node.
+//! Only whether anything is counted at all, which lets the first pod of a self-affine group
+//! start, looks beyond one node.
 
 use super::existing;
 use super::machine::Opened;
@@ -46,32 +45,36 @@ impl<'a> Arrival<'a> {
 
     /// Whether pods on the target count for the group: surely, and possibly.
     pub fn counts(self, group: &Group) -> (bool, bool) {
-        let problem = self.case.problem;
-        let terms = group.filter.of(problem.terms);
-        let (taints, surely, possibly) = match self.placement.target {
-            Target::Node(row) => {
-                let node = &problem.nodes[row as usize];
-                let holds = terms.iter().any(|t| existing::missed(problem, node, t.set).is_none());
-                (node.taints, holds, holds)
-            }
-            Target::New(row) => {
-                let opened = Opened::of(self.case, row);
-                let surely = terms.iter().any(|t| opened.missed(t.set).is_none());
-                let possibly = surely || terms.iter().any(|t| opened.may_satisfy(t.set));
-                (opened.template.taints, surely, possibly)
-            }
-        };
-        let is_free = terms.is_empty();
-        let honors = group.honors_taints;
-        let hard = honors && tables::repelling(problem, taints, group.tolerations).is_some();
-        let soft = honors && tables::untolerated(problem, taints, group.tolerations).is_some();
-        ((is_free || surely) && !soft, (is_free || possibly) && !hard)
+        accepts(self.case, self.placement.target, group)
     }
 
     /// The refusal of a rule.
     pub fn refuse(self, rule: Rule, group: u32) -> Violation {
         Violation::of(rule).on(self.placement.target).class(self.placement.class).row(group)
     }
+}
+
+/// Whether the policies of a group accept a node: surely, and possibly.
+pub(super) fn accepts(case: Case, target: Target, group: &Group) -> (bool, bool) {
+    let problem = case.problem;
+    let terms = group.filter.of(problem.terms);
+    let (taints, surely, possibly) = match target {
+        Target::Node(row) => {
+            let node = &problem.nodes[row as usize];
+            let holds = terms.iter().any(|t| existing::missed(problem, node, t.set).is_none());
+            (node.taints, holds, holds)
+        }
+        Target::New(row) => {
+            let opened = Opened::of(case, row);
+            let surely = terms.iter().any(|t| opened.missed(t.set).is_none());
+            let possibly = surely || terms.iter().any(|t| opened.may_satisfy(t.set));
+            (opened.template.taints, surely, possibly)
+        }
+    };
+    let is_free = terms.is_empty();
+    let is_shunned =
+        group.honors_taints && tables::untolerated(problem, taints, group.tolerations).is_some();
+    ((is_free || surely) && !is_shunned, (is_free || possibly) && !is_shunned)
 }
 
 /// Counts on one node.
@@ -140,10 +143,8 @@ fn keeps_rules(arrival: Arrival, row: u32, counts: &Counts) -> Result<(), Violat
         let (least, most) = (counts.least[g as usize], counts.most[g as usize]);
         let itself = arrival.is_matched(g);
         let (rule, is_kept) = match group.kind {
-            GroupKind::Spread => {
-                let more = if itself { pods } else { 0 };
-                (Rule::Spread, most.saturating_add(more) <= group.max_skew)
-            }
+            // Asked by `node_spread`, which looks at all nodes.
+            GroupKind::Spread => continue,
             GroupKind::Affinity => {
                 let starts = itself && group.total == 0 && counts.first[g as usize] >= row;
                 (Rule::Affinity, least > 0 || starts)
