@@ -89,7 +89,7 @@ pub struct EC2NodeClassSpec {
     #[x_kube(validation = Rule::new("self.all(k, k != '')").message("tag keys must not be empty"))]
     #[x_kube(validation = Rule::new("self.all(k, !(k in ['eks:eks-cluster-name', 'karpenter.sh/nodepool', 'karpenter.sh/nodeclaim', 'karpenter.k8s.aws/ec2nodeclass']) && !k.startsWith('kubernetes.io/cluster'))").message("the tags `eks:eks-cluster-name`, `kubernetes.io/cluster*`, `karpenter.sh/nodepool`, `karpenter.sh/nodeclaim` and `karpenter.k8s.aws/ec2nodeclass` are set by the controller"))]
     pub tags: BTreeMap<String, String>,
-    /// Kubelet settings, kept as written; [`KubeletSettings`] reads the ones that count.
+    /// Kubelet settings, kept as written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "schema::open_object")]
     pub kubelet: Option<Map<String, Value>>,

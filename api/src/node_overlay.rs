@@ -88,6 +88,7 @@ pub struct OverlayRequirement {
     /// The values the operator works on.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "null_as_default")]
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
+    #[schemars(extend("items" = {"type": "string", "maxLength": 63}))]
     pub values: Vec<String>,
 }
 

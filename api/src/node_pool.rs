@@ -180,6 +180,7 @@ pub struct Requirement {
     /// The values the operator works on.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "null_as_default")]
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
+    #[schemars(extend("items" = {"type": "string", "maxLength": 63}))]
     pub values: Vec<String>,
     /// How many different values the chosen instance types must offer; 1 to 50.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -231,7 +232,6 @@ pub struct Disruption {
 /// How many nodes may be disrupted at once, when, and for which reasons.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = schema::required(&["nodes"]))]
 #[x_kube(validation = Rule::new("has(self.schedule) == has(self.duration)").message("`schedule` and `duration` belong together: give both or neither"))]
 pub struct Budget {
     /// A number of nodes or a percentage of the pool.

@@ -71,7 +71,6 @@ fn push_rule(to: &mut Map<String, Value>, rule: &str, message: &str) {
 
 fn quantity_schema() -> Value {
     json!({
-        "anyOf": [{"type": "integer"}, {"type": "string"}],
         "pattern": QUANTITY,
         "x-kubernetes-int-or-string": true,
     })

@@ -105,6 +105,12 @@ pub fn validate_update(kind: Kind, old: &Value, new: &Value) -> Vec<Violation> {
     judge(kind, new, Some(old))
 }
 
+/// What the API server alone would refuse: as [`validate`] (or, with `old`, [`validate_update`])
+/// without the rules of the controller.
+pub fn admission(kind: Kind, object: &Value, old: Option<&Value>) -> Vec<Violation> {
+    admitted(kind, &with_defaults(kind, object), old)
+}
+
 /// Judges a NodePool.
 pub fn validate_node_pool(object: &Value) -> Vec<Violation> {
     validate(Kind::NodePool, object)
@@ -151,21 +157,28 @@ pub fn unknown_fields(kind: Kind, object: &Value) -> Vec<String> {
 }
 
 fn judge(kind: Kind, object: &Value, old: Option<&Value>) -> Vec<Violation> {
-    let tree = tree::of(kind);
-    let mut object = object.clone();
-    tree.complete(&mut object);
-    let mut found = Vec::new();
-    tree.check(&object, &mut String::new(), &mut found);
-    #[cfg(feature = "cel")]
-    if found.is_empty() {
-        let old = old.map(|old| with_defaults(kind, old));
-        found = cel::violations(kind, &object, old.as_ref());
-    }
-    #[cfg(not(feature = "cel"))]
-    let _ = old;
+    let object = with_defaults(kind, object);
+    let mut found = admitted(kind, &object, old);
     if found.is_empty() {
         found = runtime::violations(kind, &object);
     }
+    sorted(found)
+}
+
+fn admitted(kind: Kind, object: &Value, old: Option<&Value>) -> Vec<Violation> {
+    let mut found = Vec::new();
+    tree::of(kind).check(object, &mut String::new(), &mut found);
+    #[cfg(feature = "cel")]
+    if found.is_empty() {
+        let old = old.map(|old| with_defaults(kind, old));
+        found = cel::violations(kind, object, old.as_ref());
+    }
+    #[cfg(not(feature = "cel"))]
+    let _ = old;
+    sorted(found)
+}
+
+fn sorted(mut found: Vec<Violation>) -> Vec<Violation> {
     found.sort_by(|a, b| (&a.path, &a.message).cmp(&(&b.path, &b.message)));
     found
 }
