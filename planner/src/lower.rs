@@ -5,9 +5,52 @@
 
 use dunnage_engine_core::problem;
 
+use crate::error::{PlanError, Warning};
+use crate::options::Options;
+use crate::snapshot::Snapshot;
+
+mod assemble;
+mod buffers;
+mod cluster;
+mod counting;
+mod daemons;
+mod dialect;
+mod dictionary;
+mod groups;
+mod intern;
+mod needs;
+mod nodes;
+mod overlays;
+mod pdb;
+mod pods;
+mod rules;
+mod selector;
+mod selling;
+mod shape;
 pub mod tables;
+mod templates;
+mod tolerations;
+mod types;
+mod volumes;
+mod writer;
 
 pub use tables::Tables;
+pub use templates::StaticLaunch;
+pub use types::TypeLists;
+
+/// Lowers a Snapshot to the engine's tables. `types` says which instance types each NodePool
+/// has; a pool without a list takes no part. The order of the Snapshot's lists changes nothing.
+///
+/// # Errors
+/// Amounts that cannot be read, with their place in the input. Pods that cannot be placed are
+/// no errors: see [`Lowered::rejected`].
+pub fn lower(
+    snapshot: &Snapshot,
+    types: &TypeLists,
+    options: &Options,
+) -> Result<Lowered, Vec<PlanError>> {
+    assemble::lower(snapshot, types, options)
+}
 
 /// A lowered Snapshot.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +61,10 @@ pub struct Lowered {
     pub names: Names,
     /// Pods that are not given to the engine at all, with the reason.
     pub rejected: Vec<Rejected>,
+    /// Nodes that NodePools with replicas lack, by pool; they hold no pods of this plan.
+    pub static_launches: Vec<StaticLaunch>,
+    /// What is worth knowing, ascending.
+    pub warnings: Vec<Warning>,
 }
 
 /// A pod that was refused before placing.

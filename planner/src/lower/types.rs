@@ -1,0 +1,259 @@
+//! Instance types in names and integers: labels, sizes, offerings with prices in micro-dollars.
+//!
+//! Which types a pool has is given; overlays change them in [`super::overlays`].
+
+use std::collections::BTreeMap;
+
+use dunnage_api::labels::{
+    self, ARCH, CAPACITY_TYPE, CAPACITY_TYPE_RESERVED, INSTANCE_TYPE, OS, ZONE,
+};
+
+use super::cluster::amounts_of;
+use super::dialect::Dialect;
+use super::needs::{Need, Needs};
+use crate::error::{Origin, PlanError, Warning};
+use crate::instance_type::{InstanceType, Offering, PriceSource};
+use crate::pod::Amounts;
+use crate::quantity::microusd_from_usd;
+
+/// The instance types of each NodePool.
+#[derive(Clone, Debug, Default)]
+pub struct TypeLists {
+    /// Lists that pools share.
+    pub lists: Vec<Vec<InstanceType>>,
+    /// Which list each NodePool has; a pool without one takes no part.
+    pub of_pool: BTreeMap<String, usize>,
+}
+
+impl TypeLists {
+    /// The same types for every pool of the Snapshot.
+    pub fn shared(types: Vec<InstanceType>, snapshot: &crate::snapshot::Snapshot) -> Self {
+        let names = snapshot.node_pools.iter().filter_map(|pool| pool.metadata.name.clone());
+        Self { lists: vec![types], of_pool: names.map(|name| (name, 0)).collect() }
+    }
+}
+
+/// An instance type as one pool sees it. The order of the fields is the order of the table.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TypeRow {
+    /// Provider's name.
+    pub name: String,
+    /// Labels that its nodes can carry.
+    pub needs: Needs,
+    /// The whole machine.
+    pub capacity: Amounts,
+    /// What pods can use of it; below zero when the overhead is greater than the machine.
+    pub allocatable: Amounts,
+    /// Where and how it is sold, in ascending order.
+    pub offerings: Vec<OfferingRow>,
+}
+
+/// An offering of a type.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OfferingRow {
+    /// Zone; empty for none.
+    pub zone: String,
+    /// `on-demand`, `spot` or `reserved`.
+    pub capacity_type: String,
+    /// Micro-dollars per hour; `i64::MAX` when unknown.
+    pub price_microusd: i64,
+    /// Can be bought.
+    pub is_available: bool,
+    /// Reservation that it draws on.
+    pub reservation: Option<String>,
+    /// Machines that the reservation still holds.
+    pub reservation_capacity: u32,
+    /// Its labels, zone and capacity type included.
+    pub labels: BTreeMap<String, String>,
+    /// Nobody knows its price; a price of the user's makes it available.
+    pub lacks_price: bool,
+}
+
+/// Memory that the machine sets aside for huge pages of every size.
+fn huge_pages(capacity: &Amounts) -> i64 {
+    let sizes = capacity.iter().filter(|(name, _)| name.starts_with("hugepages-"));
+    sizes.fold(0, |sum, (_, bytes)| sum.saturating_add(*bytes))
+}
+
+/// What pods can use: capacity less overhead, and less huge pages of the memory.
+pub fn allocatable(capacity: &Amounts, overhead: &Amounts) -> Amounts {
+    let mut left = capacity.clone();
+    for (name, amount) in &mut left {
+        *amount = amount.saturating_sub(overhead.get(name).copied().unwrap_or(0));
+    }
+    let pages = huge_pages(capacity);
+    if let Some(memory) = left.get_mut("memory").filter(|_| pages > 0) {
+        *memory = memory.saturating_sub(pages).max(0);
+    }
+    left
+}
+
+impl TypeRow {
+    /// Reads an instance type; prices below zero become zero, with a warning.
+    pub fn of(
+        own: &InstanceType,
+        dialect: &Dialect,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<(Self, Amounts), Box<PlanError>> {
+        let place = Origin::default();
+        let field = |name: &str| format!("instanceTypes[{}].{name}", own.name);
+        let capacity = amounts_of(Some(&own.capacity), &field("capacity"), &place)?;
+        let mut overhead = Amounts::new();
+        for (name, quantity) in &own.overhead {
+            // Rounded up, so that what is left is rounded down.
+            let up = crate::quantity::Rounding::Up;
+            let amount = crate::quantity::parse_resource(name, &quantity.0, up);
+            let list = BTreeMap::from([(name.clone(), quantity.clone())]);
+            let checked = amounts_of(Some(&list), &field("overhead"), &place)?;
+            overhead.insert(name.clone(), amount.unwrap_or_else(|_| checked[name]));
+        }
+        let mut offerings: Vec<OfferingRow> =
+            own.offerings.iter().map(|o| offering(o, &own.name, dialect, warnings)).collect();
+        offerings.sort();
+        let row = Self {
+            name: own.name.clone(),
+            needs: needs(own, dialect),
+            allocatable: allocatable(&capacity, &overhead),
+            capacity,
+            offerings,
+        };
+        Ok((row, overhead))
+    }
+}
+
+/// Labels of a type. What the list leaves out follows from name and offerings; machines are
+/// taken to be amd64 and linux unless they say otherwise.
+fn needs(own: &InstanceType, dialect: &Dialect) -> Needs {
+    let mut needs = Needs::default();
+    for r in &own.requirements {
+        let need = Need::of(&r.operator, &r.values, 0).unwrap_or_default();
+        needs.add(dialect.normalized(&r.key), need);
+    }
+    let zones = Need::one_of(own.offerings.iter().map(|o| &o.zone));
+    let capacity_types = Need::one_of(own.offerings.iter().map(|o| &o.capacity_type));
+    for (key, need) in [
+        (INSTANCE_TYPE, Need::one_of([&own.name])),
+        (ZONE, zones),
+        (CAPACITY_TYPE, capacity_types),
+        (ARCH, Need::one_of(["amd64"])),
+        (OS, Need::one_of(["linux"])),
+    ] {
+        if needs.get(key).is_none() {
+            needs.add(key, need);
+        }
+    }
+    // An offering without a zone is no domain of zones.
+    if let Some(zones) = needs.0.get_mut(ZONE)
+        && !zones.is_complement
+        && zones.values.remove("")
+        && zones.values.is_empty()
+    {
+        needs.0.remove(ZONE);
+    }
+    needs
+}
+
+fn offering(
+    own: &Offering,
+    type_name: &str,
+    dialect: &Dialect,
+    warnings: &mut Vec<Warning>,
+) -> OfferingRow {
+    let mut labels: BTreeMap<String, String> = own
+        .labels
+        .iter()
+        .map(|(key, value)| (dialect.normalized(key).to_owned(), value.clone()))
+        .collect();
+    labels.insert(ZONE.to_owned(), own.zone.clone());
+    labels.insert(CAPACITY_TYPE.to_owned(), own.capacity_type.clone());
+    let key = dialect.reservation_key();
+    let reservation = (own.capacity_type == CAPACITY_TYPE_RESERVED)
+        .then(|| own.reservation_id.clone().or_else(|| labels.get(key).cloned()))
+        .flatten();
+    if let Some(id) = &reservation {
+        labels.insert(key.to_owned(), id.clone());
+    } else {
+        // Stands for "no such label": another capacity type draws on no reservation.
+        for key in [
+            labels::aws::CAPACITY_RESERVATION_ID,
+            labels::aws::CAPACITY_RESERVATION_TYPE,
+            labels::aws::CAPACITY_RESERVATION_INTERRUPTIBLE,
+        ] {
+            labels.entry(key.to_owned()).or_default();
+        }
+    }
+    OfferingRow {
+        zone: own.zone.clone(),
+        capacity_type: own.capacity_type.clone(),
+        price_microusd: price_microusd(own.price, type_name, warnings),
+        is_available: own.available,
+        reservation_capacity: if reservation.is_some() { own.reservation_capacity } else { 0 },
+        reservation,
+        labels,
+        lacks_price: own.price_source == PriceSource::Missing,
+    }
+}
+
+/// To the nearest micro-dollar; not a number and too large a one count as unknown.
+fn price_microusd(usd: f64, type_name: &str, warnings: &mut Vec<Warning>) -> i64 {
+    if usd < 0.0 {
+        let message = format!("price {usd} is below zero and counts as zero");
+        warnings.push(Warning::new("NegativePrice", format!("InstanceType {type_name}"), message));
+        return 0;
+    }
+    microusd_from_usd(usd).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(value: serde_json::Value) -> (TypeRow, Vec<Warning>) {
+        let own: InstanceType = serde_json::from_value(value).unwrap();
+        let mut warnings = Vec::new();
+        let (row, _) = TypeRow::of(&own, &Dialect::default(), &mut warnings).unwrap();
+        (row, warnings)
+    }
+
+    #[test]
+    fn allocatable_is_less_overhead_and_huge_pages() {
+        let (row, _) = read(json!({
+            "name": "m", "offerings": [],
+            "capacity": {"cpu": "4", "memory": "16Gi", "hugepages-2Mi": "2Gi"},
+            "overhead": {"cpu": "80m", "memory": "1Gi", "ephemeral-storage": "1Gi"}
+        }));
+        assert_eq!(row.allocatable["cpu"], 3920);
+        assert_eq!(row.allocatable["memory"], 13 << 30);
+        assert!(!row.allocatable.contains_key("ephemeral-storage"));
+        let (row, _) = read(json!({
+            "name": "m", "offerings": [], "capacity": {"memory": "1Gi", "hugepages-1Gi": "2Gi"}
+        }));
+        assert_eq!(row.allocatable["memory"], 0);
+    }
+
+    // CASE: C11
+    #[test]
+    fn an_offering_without_zone_is_no_zone_of_its_type() {
+        let offer = |zone: &str| json!({"zone": zone, "capacityType": "spot", "price": 0.1});
+        let (row, _) = read(json!({"name": "m", "offerings": [offer(""), offer("b")]}));
+        assert_eq!(row.needs.get(ZONE), Some(&Need::one_of(["b"])));
+        assert_eq!(row.offerings[0].zone, "");
+        let (row, _) = read(json!({"name": "m", "offerings": [offer("")]}));
+        assert_eq!(row.needs.get(ZONE), None);
+    }
+
+    #[test]
+    fn odd_prices_are_zero_or_unknown() {
+        let mut warnings = Vec::new();
+        assert_eq!(price_microusd(-0.5, "m", &mut warnings), 0);
+        assert_eq!(warnings.len(), 1);
+        for (usd, want) in
+            [(f64::NAN, i64::MAX), (f64::INFINITY, i64::MAX), (0.0425, 42_500), (1e-7, 0)]
+        {
+            assert_eq!(price_microusd(usd, "m", &mut warnings), want);
+        }
+        assert_eq!(warnings.len(), 1);
+    }
+}
