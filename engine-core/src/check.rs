@@ -11,7 +11,7 @@
 //! believed nowhere: it must lie inside the template, and what pods ask for must follow from
 //! it or from every machine that is left. While a domain is still open, the worst counts.
 //!
-//! Preferences are not verified, since any of them may have been given up.
+//! Not verified: preferences, since any of them may have been given up; reasons and effort.
 
 mod existing;
 mod labels;
@@ -58,7 +58,8 @@ impl CheckNeed {
     /// What checking `decision` on `problem` needs: rows of placements, counts of topology
     /// domains, and the DaemonSet overhead of each type of each template.
     pub fn of(problem: &Problem, decision: &Decision) -> Self {
-        let values = |k: u32| problem.keys.get(k as usize).map_or(0, |k| k.values.len as usize);
+        let values =
+            |k: u32| problem.keys.get(k as usize).map_or(0, |k| k.values.of(problem.values).len());
         let keyed = || problem.groups.iter().filter(|g| !tables::is_per_node(g));
         let counts: usize = keyed().map(|g| values(g.key)).sum();
         let known: usize = keyed().map(|g| values(g.key).div_ceil(64)).sum();

@@ -4,6 +4,8 @@
 mod corruption;
 #[path = "check/existing.rs"]
 mod existing;
+#[path = "check/garbage.rs"]
+mod garbage;
 #[path = "check/generated.rs"]
 mod generated;
 #[path = "check/machines.rs"]

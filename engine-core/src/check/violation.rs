@@ -5,6 +5,7 @@ use crate::problem::NONE;
 
 /// A rule that a decision breaks, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Violation {
     /// The rule.
     pub rule: Rule,
@@ -18,6 +19,8 @@ pub struct Violation {
 
 /// Rules of a decision. `subject` is said at each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub enum Rule {
     /// Lent memory is shorter than the need.
