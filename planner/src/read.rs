@@ -1,6 +1,187 @@
-//! From texts to a Snapshot.
+//! From texts to a Snapshot: what the user wrote, checked, completed, with every error found.
+//!
+//! The reader takes YAML with many documents, JSON, lists (`List`, `PodList`, …) and Snapshots
+//! in either format. It does no I/O: whoever calls it hands over texts, and a way to open the
+//! one file that a Snapshot may refer to. What the objects mean is decided elsewhere.
 
+mod check;
 mod decode;
+mod document;
 mod json;
+mod kinds;
 mod node;
 mod yaml;
+
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+pub use node::MAX_DEPTH;
+pub use yaml::MAX_ALIASED_NODES;
+
+use crate::error::{ErrorCode, MAX_ERRORS, Origin, PlanError, Warning, join};
+use crate::snapshot::Snapshot;
+use crate::{defaults, workload};
+use check::Issues;
+use kinds::Kind;
+use node::{Node, TextError};
+
+/// One text of the input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// File name, `-`, or whatever names the text in messages.
+    pub name: String,
+    /// The text itself.
+    pub text: String,
+}
+
+impl Source {
+    /// A source from what a file or pipe holds.
+    pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Self, PlanError> {
+        match String::from_utf8(bytes) {
+            Ok(text) => Ok(Self { name: name.to_owned(), text }),
+            Err(error) => {
+                let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+                let line = 1 + valid.iter().filter(|b| **b == b'\n').count() as u32;
+                let origin = Origin { file: name.into(), line, ..Origin::default() };
+                Err(PlanError::new(ErrorCode::NotUtf8, origin, "the text is not UTF-8"))
+            }
+        }
+    }
+}
+
+/// Opens a file that a source refers to: the source's name, then the path as it says it.
+pub type Open<'a> = &'a dyn Fn(&str, &str) -> io::Result<String>;
+
+/// What the caller adds to the texts.
+#[derive(Clone, Copy, Default)]
+pub struct ReadOptions<'a> {
+    /// The moment to decide for; overrides what the input says.
+    pub now: Option<Timestamp>,
+    /// How to open `instanceTypesFile`; without it such a reference is an error.
+    pub open: Option<Open<'a>>,
+}
+
+/// Reads texts that refer to no other file. See [`read_with`].
+pub fn read(sources: &[Source]) -> Result<Snapshot, Vec<PlanError>> {
+    read_with(sources, &ReadOptions::default())
+}
+
+/// Reads all sources into one Snapshot with everything filled in that a file may leave out.
+/// Fails with all errors found, at most [`MAX_ERRORS`] of them. The order of sources and of
+/// objects does not matter.
+pub fn read_with(
+    sources: &[Source],
+    options: &ReadOptions<'_>,
+) -> Result<Snapshot, Vec<PlanError>> {
+    let mut reader = Reader::new(options.open);
+    for source in sources {
+        reader.source(source);
+    }
+    let mut snapshot = reader.finish()?;
+    let now = options.now.or(snapshot.1).unwrap_or_else(|| defaults::newest_time(&snapshot.0));
+    snapshot.0.now = now;
+    workload::expand(&mut snapshot.0)?;
+    defaults::apply(&mut snapshot.0);
+    Ok(snapshot.0)
+}
+
+/// Collects objects and errors over all sources.
+struct Reader<'o> {
+    open: Option<Open<'o>>,
+    snapshot: Snapshot,
+    /// The newest `now` of the sources.
+    now: Option<Timestamp>,
+    errors: Vec<PlanError>,
+    dropped_errors: usize,
+    /// Where each object stands that has been read.
+    seen: HashMap<(Kind, String), Origin>,
+    seen_types: HashMap<String, Origin>,
+    /// How many objects of each unread kind there were.
+    ignored: BTreeMap<String, usize>,
+}
+
+impl<'o> Reader<'o> {
+    fn new(open: Option<Open<'o>>) -> Self {
+        Self {
+            open,
+            snapshot: Snapshot::default(),
+            now: None,
+            errors: Vec::new(),
+            dropped_errors: 0,
+            seen: HashMap::new(),
+            seen_types: HashMap::new(),
+            ignored: BTreeMap::new(),
+        }
+    }
+
+    fn source(&mut self, source: &Source) {
+        let origin = Origin { file: Arc::from(source.name.as_str()), ..Origin::default() };
+        match document::parts(&source.name, &source.text) {
+            Ok(parts) => {
+                for (i, part) in parts.into_iter().enumerate() {
+                    let origin =
+                        Origin { document: i as u32 + 1, line: part.line(), ..origin.clone() };
+                    if let Err(error) = self.document(part, &origin) {
+                        self.text_error(error, &origin);
+                    }
+                }
+            }
+            Err(error) => self.text_error(error, &origin),
+        }
+    }
+
+    fn finish(mut self) -> Result<(Snapshot, Option<Timestamp>), Vec<PlanError>> {
+        for (kind, count) in std::mem::take(&mut self.ignored) {
+            let message = format!("{count} of this kind ignored: no decision depends on it");
+            self.warn(Warning::new("IgnoredKind", kind, message));
+        }
+        if self.dropped_errors > 0 {
+            let message = format!(
+                "{} more errors are not shown; the limit is {MAX_ERRORS}",
+                self.dropped_errors
+            );
+            self.errors.push(PlanError::new(ErrorCode::TooManyErrors, Origin::default(), message));
+        }
+        if self.errors.is_empty() { Ok((self.snapshot, self.now)) } else { Err(self.errors) }
+    }
+
+    fn warn(&mut self, warning: Warning) {
+        self.snapshot.warnings.push(warning);
+    }
+
+    fn error(&mut self, error: PlanError) {
+        if self.errors.len() < MAX_ERRORS {
+            self.errors.push(error);
+        } else {
+            self.dropped_errors += 1;
+        }
+    }
+
+    fn text_error(&mut self, error: TextError, origin: &Origin) {
+        let origin = Origin { line: error.line, ..origin.clone() };
+        self.error(PlanError::new(error.code, origin, error.message));
+    }
+
+    /// Puts places on what was found in one object, and tells whether there was nothing.
+    fn issues(&mut self, issues: Issues, node: &Node<'_>, origin: &Origin) -> bool {
+        let is_good = issues.0.is_empty();
+        for issue in issues.0 {
+            let origin = Origin { line: node.line_at(&issue.path), ..origin.clone() };
+            let mut error = PlanError::at(issue.code, origin, &issue.path, issue.message);
+            error.value = issue.value;
+            self.error(error);
+        }
+        is_good
+    }
+
+    fn decode_error(&mut self, error: decode::DecodeError, origin: &Origin, below: &str) {
+        let origin = Origin { line: error.line, ..origin.clone() };
+        let path = join(below, &error.path());
+        let mut plan_error = PlanError::at(error.code, origin, &path, error.message);
+        plan_error.value = error.value;
+        self.error(plan_error);
+    }
+}

@@ -315,7 +315,8 @@ mod tests {
         assert_eq!(code("x:\n  ? [1]\n  : 2\n"), (ErrorCode::WrongType, 2));
         assert_eq!(code("a: *nothing\n").0, ErrorCode::Syntax);
         assert_eq!(code("a: &a [*a]\n").0, ErrorCode::Syntax);
-        assert_eq!(code(&"[".repeat(200)).0, ErrorCode::TooDeep);
+        let nest = format!("{}{}", "[".repeat(200), "]".repeat(200));
+        assert_eq!(code(&nest).0, ErrorCode::TooDeep);
         assert_eq!(code(&"- ".repeat(5000)).0, ErrorCode::TooDeep);
     }
 
