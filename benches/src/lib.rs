@@ -1,1 +1,11 @@
-//! An empty room: see ARCHITECTURE.md for what moves in, and when.
+//! What tests, fuzzing and benchmarks share: random problems with every feature of the
+//! engine, memory to solve them in, and the bodies of the fuzz targets.
+//!
+//! Nothing here decides anything about pods; everything here may panic, which is how a
+//! broken promise is told.
+
+pub mod draw;
+pub mod fuzz_targets;
+pub mod problems;
+pub mod room;
+pub mod tables;
