@@ -19,7 +19,7 @@ use dunnage_engine_core::limits::TYPES_PER_NEW_NODE;
 use dunnage_engine_core::problem::NONE;
 use dunnage_engine_core::requirements::Layout;
 
-pub use codes::{CODES, CodeDoc, LAUNCH_CODES};
+pub use codes::{CODES, CodeDoc, LAUNCH_CODES, REJECTED_CODES};
 pub(crate) use offerings::is_usable;
 use reasons::because;
 pub(crate) use requirements::words as requirement_words;

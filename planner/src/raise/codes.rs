@@ -157,12 +157,93 @@ pub const CODES: &[CodeDoc] = &[
     ),
 ];
 
+/// Codes of pods that are not given to the engine at all.
+pub const REJECTED_CODES: &[CodeDoc] = &[
+    doc(
+        "notForManagedNodes",
+        "The pod asks for nodes without the label `karpenter.sh/nodepool`.",
+        "Drop that requirement, or wait for a node of your own.",
+    ),
+    doc(
+        "restrictedLabel",
+        "The pod asks for a label that no new node can be chosen by, such as a hostname.",
+        "Drop the label from the pod's node selector or affinity.",
+    ),
+    doc(
+        "invalidRequirement",
+        "A node selector or required affinity term is malformed, or names no known value.",
+        "Mend the operator, key or values that the message names.",
+    ),
+    doc(
+        "matchFieldsNotSupported",
+        "A required affinity term uses matchFields.",
+        "Use matchExpressions.",
+    ),
+    doc("claimNotFound", "A volume claim of the pod does not exist.", "Create the claim."),
+    doc(
+        "claimBeingDeleted",
+        "A volume claim of the pod is being deleted.",
+        "Let the pod use another claim.",
+    ),
+    doc(
+        "claimLost",
+        "A volume claim is bound to a volume that is gone.",
+        "Create the claim anew.",
+    ),
+    doc(
+        "claimNotBoundYet",
+        "A volume claim is not bound, and its class binds without waiting for a pod.",
+        "Wait for the volume controller, or use volumeBindingMode WaitForFirstConsumer.",
+    ),
+    doc(
+        "volumeNotFound",
+        "A volume claim names a volume that does not exist.",
+        "Restore the volume, or create the claim anew.",
+    ),
+    doc(
+        "volumeBeingDeleted",
+        "The volume of a claim is being deleted.",
+        "Create the claim anew.",
+    ),
+    doc(
+        "noStorageClass",
+        "A volume claim is not bound and names no storage class.",
+        "Name a storage class in the claim.",
+    ),
+    doc(
+        "storageClassNotFound",
+        "The storage class of a volume claim does not exist.",
+        "Create the class, or name another.",
+    ),
+    doc(
+        "tooManyVolumePlaces",
+        "The pod's volumes allow more combinations of places than are considered.",
+        "Bind the claims, or use fewer topologies.",
+    ),
+];
+
 /// Codes of `because` of a node to launch.
 pub const LAUNCH_CODES: &[CodeDoc] = &[
-    doc("poolChosen", "Which pool opens the node, and which pools were asked before.", ""),
-    doc("preferenceGivenUp", "Pods that fit nowhere with all their preferences.", ""),
-    doc("minValuesLowered", "minValues was lowered to what the types can offer.", ""),
-    doc("reservationUsed", "The node is launched into a capacity reservation.", ""),
+    doc(
+        "poolChosen",
+        "Which pool opens the node, and which pools were asked before.",
+        "Change the weights of the pools for another order.",
+    ),
+    doc(
+        "preferenceGivenUp",
+        "Pods are here that fit nowhere with all their preferences.",
+        "Make room for the preference, or drop it.",
+    ),
+    doc(
+        "minValuesLowered",
+        "minValues was lowered to what the types that fit can offer.",
+        "Widen the pool, or set minValuesPolicy to Strict to refuse instead.",
+    ),
+    doc(
+        "reservationUsed",
+        "The node is launched into a capacity reservation.",
+        "Nothing: the reservation is paid for already.",
+    ),
 ];
 
 /// The code of an engine reason.
@@ -197,5 +278,55 @@ pub(crate) fn name(code: ReasonCode) -> &'static str {
         ReasonCode::ReservationLost => "reservationLost",
         ReasonCode::DeviceClaims => "deviceClaims",
         _ => "other",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The page that this table is printed as.
+    fn page() -> String {
+        let mut out = String::from(
+            "# Reasons\n\nEvery code that a plan gives, what it means and what helps. Messages in \
+             answers carry the\nnumbers and names of the case at hand.\n",
+        );
+        for (title, table) in [
+            ("Pods that fit nowhere (`unplaced[].because`)", CODES),
+            ("Pods that are refused before placing (`unplaced[].because`)", REJECTED_CODES),
+            ("Nodes to launch (`launch[].because`)", LAUNCH_CODES),
+        ] {
+            out.push_str(&format!("\n## {title}\n\n| code | meaning | fix |\n|---|---|---|\n"));
+            for row in table {
+                out.push_str(&format!("| `{}` | {} | {} |\n", row.code, row.meaning, row.fix));
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn the_page_of_reasons_is_this_table() {
+        assert_eq!(include_str!("../../../docs/reasons.md"), page());
+    }
+
+    #[test]
+    fn every_code_stands_once() {
+        let all = [CODES, REJECTED_CODES, LAUNCH_CODES].concat();
+        let mut codes: Vec<&str> = all.iter().map(|row| row.code).collect();
+        codes.sort_unstable();
+        let count = codes.len();
+        codes.dedup();
+        assert_eq!(codes.len(), count);
+        assert!(all.iter().all(|row| row.meaning.ends_with('.') && row.fix.ends_with('.')));
+    }
+
+    #[test]
+    fn every_engine_code_is_in_the_table_by_its_own_name() {
+        for row in CODES {
+            let code: ReasonCode =
+                serde_json::from_value(row.code.into()).expect("a code of the engine");
+            assert_eq!(name(code), row.code);
+        }
+        assert_eq!(CODES.len(), 28, "one row for each code of the engine");
     }
 }
