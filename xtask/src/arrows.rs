@@ -12,6 +12,8 @@ struct Rule {
     package: &'static str,
     /// Packages of this workspace that it may name.
     ours: &'static [&'static str],
+    /// The same for its tests alone.
+    ours_in_tests: &'static [&'static str],
     /// Outside packages it may name; none = any that `never` does not forbid.
     only: Option<&'static [&'static str]>,
     /// Outside packages it must not name; a trailing `*` matches a prefix.
@@ -28,6 +30,8 @@ const RULES: &[Rule] = &[
     Rule {
         package: "dunnage-engine-core",
         ours: &[],
+        // where the random problems are drawn
+        ours_in_tests: &["dunnage-benches"],
         only: Some(&["heapless", "serde"]),
         never: &[],
         never_below: &["tokio", "rand", "kube"],
@@ -35,13 +39,23 @@ const RULES: &[Rule] = &[
     Rule {
         package: "dunnage-api",
         ours: &[],
-        only: Some(&["k8s-openapi", "kube", "schemars", "serde", "serde_json"]),
+        ours_in_tests: &[],
+        only: Some(&[
+            "k8s-openapi",
+            "kube",
+            "regex",
+            "schemars",
+            "serde",
+            "serde-saphyr",
+            "serde_json",
+        ]),
         never: &[],
         never_below: &["tokio", "kube-client"],
     },
     Rule {
         package: "dunnage-planner",
         ours: &["dunnage-engine-core", "dunnage-api"],
+        ours_in_tests: &[],
         only: None,
         never: DECIDERS_NEVER,
         never_below: SDKS,
@@ -49,6 +63,7 @@ const RULES: &[Rule] = &[
     Rule {
         package: "dunnage-controller",
         ours: &["dunnage-planner", "dunnage-api"],
+        ours_in_tests: &[],
         only: None,
         never: &["rand"],
         never_below: &[],
@@ -56,6 +71,7 @@ const RULES: &[Rule] = &[
     Rule {
         package: "dunnage",
         ours: &["dunnage-planner"],
+        ours_in_tests: &[],
         only: None,
         never: &["rand"],
         never_below: SDKS,
@@ -63,6 +79,7 @@ const RULES: &[Rule] = &[
     Rule {
         package: "dunnage-bindings-python",
         ours: &["dunnage-planner"],
+        ours_in_tests: &[],
         only: None,
         never: &[],
         never_below: SDKS,
@@ -70,6 +87,7 @@ const RULES: &[Rule] = &[
     Rule {
         package: "dunnage-bindings-node",
         ours: &["dunnage-planner"],
+        ours_in_tests: &[],
         only: None,
         never: &[],
         never_below: &["aws-sdk-*", "aws-config", "azure_*"],
@@ -77,11 +95,19 @@ const RULES: &[Rule] = &[
     Rule {
         package: "dunnage-benches",
         ours: &["dunnage-engine-core", "dunnage-planner"],
+        ours_in_tests: &[],
         only: None,
         never: &[],
         never_below: SDKS,
     },
-    Rule { package: "xtask", ours: &[], only: None, never: &["rand"], never_below: SDKS },
+    Rule {
+        package: "xtask",
+        ours: &[],
+        ours_in_tests: &[],
+        only: None,
+        never: &["rand"],
+        never_below: SDKS,
+    },
 ];
 
 /// Reads the workspace's own metadata and fails with every wrong arrow, a line each.
@@ -123,6 +149,7 @@ fn direct(meta: &Value) -> Vec<String> {
             let is_dev = dep["kind"].as_str() == Some("dev");
             let allowed = if ours.contains(&to) {
                 rule.ours.contains(&to.as_str())
+                    || (is_dev && rule.ours_in_tests.contains(&to.as_str()))
             } else {
                 is_dev
                     || (rule.only.is_none_or(|only| only.contains(&to.as_str()))
@@ -165,7 +192,9 @@ mod tests {
     fn a_wrong_arrow_is_found() {
         let package = |name: &str, deps: Value| json!({"name": name, "dependencies": deps});
         let meta = json!({"packages": [
-            package("dunnage-engine-core", json!([{"name": "rand", "kind": null}])),
+            package("dunnage-engine-core", json!([{"name": "rand", "kind": null},
+                {"name": "dunnage-benches", "kind": "dev"}, {"name": "dunnage-benches", "kind": null}])),
+            package("dunnage-benches", json!([])),
             package("dunnage-planner", json!([{"name": "dunnage-controller", "kind": null}, {"name": "tokio", "kind": null}])),
             package("dunnage-controller", json!([{"name": "dunnage-engine-core", "kind": "dev"}])),
             package("dunnage-new", json!([])),
@@ -175,6 +204,7 @@ mod tests {
             wrong,
             [
                 "dunnage-engine-core must not depend on rand",
+                "dunnage-engine-core must not depend on dunnage-benches",
                 "dunnage-planner must not depend on dunnage-controller",
                 "dunnage-planner must not depend on tokio",
                 "dunnage-controller must not depend on dunnage-engine-core",

@@ -126,18 +126,15 @@ const VALIDATION_CODES: &[&str] = &[
     "NotForManagedNodes",
     "RestrictedLabel",
     "InvalidRequirement",
-    "MatchFields",
-    "ClaimMissing",
-    "ClaimDeleting",
+    "MatchFieldsNotSupported",
+    "ClaimNotFound",
+    "ClaimBeingDeleted",
     "ClaimLost",
-    "VolumeMissing",
-    "VolumeDeleting",
-    "ClaimUnbound",
-    "ClaimWithoutClass",
-    "ClassMissing",
-    "ImmediateBinding",
-    "UnsupportedTopologyKey",
-    "UnsupportedProvisioner",
+    "ClaimNotBoundYet",
+    "VolumeNotFound",
+    "VolumeBeingDeleted",
+    "NoStorageClass",
+    "StorageClassNotFound",
 ];
 
 /// Kinds of one of Karpenter's error texts: one for each cause that it joins with `; `.
@@ -253,6 +250,7 @@ mod tests {
             of_code("anti-affinity"),
             of_cause("unsatisfiable topology constraint for pod anti-affinity")
         );
+        assert_eq!(of_code("claimNotFound"), Kind::Known("validation"));
         assert_ne!(of_code("Labels"), of_code("Size"));
         assert_eq!(of_code("Newish"), Kind::Unknown("code: Newish".to_owned()));
     }
