@@ -126,6 +126,13 @@ pub(super) fn of_field(field: &str) -> Option<(&'static str, Expected)> {
     Some((name, Expected { kinds, version_and_kind }))
 }
 
+impl Row {
+    /// Kinds whose conditions are of the one common type, which insists on a time.
+    fn has_strict_conditions(&self) -> bool {
+        self.group.contains('.') && self.group != "storage.k8s.io" || self.group == "policy"
+    }
+}
+
 fn version_of(row: &Row) -> String {
     match row.group {
         "" => row.versions[0].to_owned(),
@@ -299,7 +306,8 @@ impl Reader<'_> {
         metadata: fn(&mut T) -> &mut ObjectMeta,
         push: fn(&mut Snapshot, Sourced<T>),
     ) {
-        let completed = complete(node);
+        let completed =
+            if row.has_strict_conditions() { complete(node) } else { Cow::Borrowed(node) };
         let mut object: T = match decode(&completed) {
             Ok(object) => object,
             Err(error) => return self.decode_error(error, origin, ""),
