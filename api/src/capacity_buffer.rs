@@ -36,8 +36,20 @@ pub const ACTIVE_CAPACITY: &str = "buffer.x-k8s.io/active-capacity";
     derive = "Default"
 )]
 #[serde(rename_all = "camelCase")]
-#[x_kube(validation = Rule::new("!has(self.podTemplateRef) || has(self.replicas) || has(self.limits)").message("`podTemplateRef` needs `replicas` or `limits`"))]
-#[x_kube(validation = Rule::new("!(has(self.podTemplateRef) && has(self.scalableRef))").message("give `podTemplateRef` or `scalableRef`, not both"))]
+#[x_kube(
+    validation = Rule::new(
+        "!has(self.podTemplateRef) || has(self.replicas) || has(self.limits)"
+    ).message(
+        "`podTemplateRef` needs `replicas` or `limits`"
+    )
+)]
+#[x_kube(
+    validation = Rule::new(
+        "!(has(self.podTemplateRef) && has(self.scalableRef))"
+    ).message(
+        "give `podTemplateRef` or `scalableRef`, not both"
+    )
+)]
 pub struct CapacityBufferSpec {
     /// How the room is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]

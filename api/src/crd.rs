@@ -1,8 +1,9 @@
 //! The CustomResourceDefinitions of the six resources.
 //!
 //! The derived schema says nearly everything; what it cannot say is mended here: fields are not
-//! nullable, whole numbers are written as such, and an AKSNodeClass needs no spec. The same
-//! schema is what [`crate::validate`] judges objects by.
+//! nullable, whole numbers are written as such, 32-bit numbers have a maximum, and an AKSNodeClass
+//! needs no spec. The same
+//! schema is what [`mod@crate::validate`] judges objects by.
 
 use kube::CustomResourceExt;
 use serde_json::{Map, Value, json};
@@ -64,6 +65,10 @@ fn mend(node: &mut Value) {
             map.insert(bound.into(), json!(whole as i64));
         }
     }
+    // The API server does not hold a whole number to its format, but its readers do.
+    if map.get("format") == Some(&json!("int32")) {
+        map.entry("maximum").or_insert(json!(i32::MAX));
+    }
     if let Some(Value::Object(properties)) = map.get_mut("properties") {
         properties.values_mut().for_each(mend);
     }
@@ -85,6 +90,11 @@ fn complete_root(kind: Kind, schema: &mut Value) {
     }
     if kind == Kind::AKSNodeClass {
         root.remove("required");
+        if let Some(Value::Object(spec)) =
+            root.get_mut("properties").and_then(|p| p.get_mut("spec"))
+        {
+            spec.insert("default".into(), json!({}));
+        }
     }
     describe_parts(root);
 }

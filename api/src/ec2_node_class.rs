@@ -1,14 +1,19 @@
 //! EC2NodeClass (`karpenter.k8s.aws/v1`): how AWS makes a node.
 
+mod selectors;
 mod settings;
+mod status;
 
+pub use selectors::{
+    AMISelectorTerm, CapacityReservationSelectorTerm, PlacementGroupSelector,
+    SecurityGroupSelectorTerm, SubnetSelectorTerm,
+};
 pub use settings::{KubeletSettings, family_of_alias};
+pub use status::{AMI, CapacityReservation, EC2NodeClassStatus, SecurityGroup, Subnet};
 
 use std::collections::BTreeMap;
 
-use k8s_openapi::api::core::v1::NodeSelectorRequirement;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use kube::{CustomResource, KubeSchema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -39,35 +44,123 @@ use crate::schema;
     derive = "Default"
 )]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = schema::required(&["subnetSelectorTerms", "securityGroupSelectorTerms", "amiSelectorTerms"]))]
-#[x_kube(validation = Rule::new("has(self.role) != has(self.instanceProfile)").message("give exactly one of `role` and `instanceProfile`"))]
-#[x_kube(validation = Rule::new("self.amiSelectorTerms.exists(x, has(x.alias)) || has(self.amiFamily)").message("`amiFamily` is required when no term of `amiSelectorTerms` has an alias"))]
-#[x_kube(validation = Rule::new("!has(self.amiFamily) || self.amiFamily == 'Custom' || self.amiSelectorTerms.all(x, !has(x.alias) || x.alias.split('@')[0] == self.amiFamily.lowerAscii())").message("`amiFamily` must be the family of the alias or `Custom`"))]
+#[schemars(transform = schema::required(&[
+    "subnetSelectorTerms",
+    "securityGroupSelectorTerms",
+    "amiSelectorTerms",
+]))]
+#[x_kube(
+    validation = Rule::new(
+        "has(self.role) != has(self.instanceProfile)"
+    ).message(
+        "give exactly one of `role` and `instanceProfile`"
+    )
+)]
+#[x_kube(
+    validation = Rule::new(
+        "self.amiSelectorTerms.exists(x, has(x.alias)) || has(self.amiFamily)"
+    ).message(
+        "`amiFamily` is required when no term of `amiSelectorTerms` has an alias"
+    )
+)]
+#[x_kube(
+    validation = Rule::new(
+        "!has(self.amiFamily) || self.amiFamily == 'Custom' || self.amiSelectorTerms.all(x, \
+         !has(x.alias) || x.alias.split('@')[0] == self.amiFamily.lowerAscii())"
+    ).message(
+        "`amiFamily` must be the family of the alias or `Custom`"
+    )
+)]
 pub struct EC2NodeClassSpec {
     /// Subnets a node may stand in; 1 to 30 terms, any of which may match.
     #[serde(default, deserialize_with = "null_as_default")]
     #[schemars(length(min = 1, max = 30))]
-    #[x_kube(validation = Rule::new("self.all(x, has(x.tags) || has(x.id))").message("each term needs `tags` or `id`"))]
-    #[x_kube(validation = Rule::new("self.all(x, !(has(x.id) && has(x.tags)))").message("`id` cannot stand together with `tags` in one term"))]
+    #[x_kube(
+        validation = Rule::new(
+            "self.all(x, has(x.tags) || has(x.id))"
+        ).message(
+            "each term needs `tags` or `id`"
+        )
+    )]
+    #[x_kube(
+        validation = Rule::new(
+            "self.all(x, !(has(x.id) && has(x.tags)))"
+        ).message(
+            "`id` cannot stand together with `tags` in one term"
+        )
+    )]
     pub subnet_selector_terms: Vec<SubnetSelectorTerm>,
     /// Security groups of a node; 1 to 30 terms, any of which may match.
     #[serde(default, deserialize_with = "null_as_default")]
     #[schemars(length(min = 1, max = 30))]
-    #[x_kube(validation = Rule::new("self.all(x, has(x.tags) || has(x.id) || has(x.name))").message("each term needs `tags`, `id` or `name`"))]
-    #[x_kube(validation = Rule::new("self.all(x, !(has(x.id) && (has(x.tags) || has(x.name))))").message("`id` cannot stand together with other fields in one term"))]
-    #[x_kube(validation = Rule::new("self.all(x, !(has(x.name) && (has(x.tags) || has(x.id))))").message("`name` cannot stand together with other fields in one term"))]
+    #[x_kube(
+        validation = Rule::new(
+            "self.all(x, has(x.tags) || has(x.id) || has(x.name))"
+        ).message(
+            "each term needs `tags`, `id` or `name`"
+        )
+    )]
+    #[x_kube(
+        validation = Rule::new(
+            "self.all(x, !(has(x.id) && (has(x.tags) || has(x.name))))"
+        ).message(
+            "`id` cannot stand together with other fields in one term"
+        )
+    )]
+    #[x_kube(
+        validation = Rule::new(
+            "self.all(x, !(has(x.name) && (has(x.tags) || has(x.id))))"
+        ).message(
+            "`name` cannot stand together with other fields in one term"
+        )
+    )]
     pub security_group_selector_terms: Vec<SecurityGroupSelectorTerm>,
     /// Images a node may start from; 1 to 30 terms, any of which may match.
     #[serde(default, deserialize_with = "null_as_default")]
     #[schemars(length(min = 1, max = 30))]
-    #[x_kube(validation = Rule::new("self.all(x, has(x.alias) || has(x.tags) || has(x.id) || has(x.name) || has(x.ssmParameter))").message("each term needs `alias`, `tags`, `id`, `name` or `ssmParameter`"))]
-    #[x_kube(validation = Rule::new("self.all(x, !(has(x.id) && (has(x.alias) || has(x.tags) || has(x.name) || has(x.owner) || has(x.ssmParameter))))").message("`id` cannot stand together with other fields in one term"))]
-    #[x_kube(validation = Rule::new("self.all(x, !(has(x.alias) && (has(x.id) || has(x.tags) || has(x.name) || has(x.owner) || has(x.ssmParameter))))").message("`alias` cannot stand together with other fields in one term"))]
-    #[x_kube(validation = Rule::new("!self.exists(x, has(x.alias)) || self.size() == 1").message("a term with `alias` must be the only term"))]
+    #[x_kube(
+        validation = Rule::new(
+            "self.all(x, has(x.alias) || has(x.tags) || has(x.id) || has(x.name) || \
+             has(x.ssmParameter))"
+        ).message(
+            "each term needs `alias`, `tags`, `id`, `name` or `ssmParameter`"
+        )
+    )]
+    #[x_kube(
+        validation = Rule::new(
+            "self.all(x, !(has(x.id) && (has(x.alias) || has(x.tags) || has(x.name) || \
+             has(x.owner) || has(x.ssmParameter))))"
+        ).message(
+            "`id` cannot stand together with other fields in one term"
+        )
+    )]
+    #[x_kube(
+        validation = Rule::new(
+            "self.all(x, !(has(x.alias) && (has(x.id) || has(x.tags) || has(x.name) || \
+             has(x.owner) || has(x.ssmParameter))))"
+        ).message(
+            "`alias` cannot stand together with other fields in one term"
+        )
+    )]
+    #[x_kube(
+        validation = Rule::new(
+            "!self.exists(x, has(x.alias)) || self.size() == 1"
+        ).message(
+            "a term with `alias` must be the only term"
+        )
+    )]
     pub ami_selector_terms: Vec<AMISelectorTerm>,
     /// The family of the image; taken from an alias when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("enum" = ["AL2", "AL2023", "Bottlerocket", "Custom", "Windows2019", "Windows2022", "Windows2025"]))]
+    #[schemars(extend("enum" = [
+        "AL2",
+        "AL2023",
+        "Bottlerocket",
+        "Custom",
+        "Windows2019",
+        "Windows2022",
+        "Windows2025",
+    ]))]
     pub ami_family: Option<String>,
     /// The IAM role of a node; excludes `instanceProfile`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -87,7 +180,17 @@ pub struct EC2NodeClassSpec {
         deserialize_with = "null_as_default"
     )]
     #[x_kube(validation = Rule::new("self.all(k, k != '')").message("tag keys must not be empty"))]
-    #[x_kube(validation = Rule::new("self.all(k, !(k in ['eks:eks-cluster-name', 'karpenter.sh/nodepool', 'karpenter.sh/nodeclaim', 'karpenter.k8s.aws/ec2nodeclass']) && !k.startsWith('kubernetes.io/cluster'))").message("the tags `eks:eks-cluster-name`, `kubernetes.io/cluster*`, `karpenter.sh/nodepool`, `karpenter.sh/nodeclaim` and `karpenter.k8s.aws/ec2nodeclass` are set by the controller"))]
+    #[x_kube(
+        validation = Rule::new(
+            "self.all(k, !(k in ['eks:eks-cluster-name', 'karpenter.sh/nodepool', \
+             'karpenter.sh/nodeclaim', 'karpenter.k8s.aws/ec2nodeclass']) && \
+             !k.startsWith('kubernetes.io/cluster'))"
+        ).message(
+            "the tags `eks:eks-cluster-name`, `kubernetes.io/cluster*`, \
+             `karpenter.sh/nodepool`, `karpenter.sh/nodeclaim` and \
+             `karpenter.k8s.aws/ec2nodeclass` are set by the controller"
+        )
+    )]
     pub tags: BTreeMap<String, String>,
     /// Kubelet settings, kept as written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -96,7 +199,13 @@ pub struct EC2NodeClassSpec {
     /// Disks; replaces the family's own list.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "null_as_default")]
     #[schemars(length(max = 50))]
-    #[x_kube(validation = Rule::new("self.filter(x, has(x.rootVolume) && x.rootVolume).size() <= 1").message("only one mapping may have `rootVolume`"))]
+    #[x_kube(
+        validation = Rule::new(
+            "self.filter(x, has(x.rootVolume) && x.rootVolume).size() <= 1"
+        ).message(
+            "only one mapping may have `rootVolume`"
+        )
+    )]
     pub block_device_mappings: Vec<BlockDeviceMapping>,
     /// `RAID0` joins the local disks for pods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -107,7 +216,12 @@ pub struct EC2NodeClassSpec {
     pub detailed_monitoring: Option<bool>,
     /// The instance metadata service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("default" = {"httpEndpoint": "enabled", "httpProtocolIPv6": "disabled", "httpPutResponseHopLimit": 1, "httpTokens": "required"}))]
+    #[schemars(extend("default" = {
+        "httpEndpoint": "enabled",
+        "httpProtocolIPv6": "disabled",
+        "httpPutResponseHopLimit": 1,
+        "httpTokens": "required",
+    }))]
     pub metadata_options: Option<MetadataOptions>,
     /// Whether a node gets a public address; absent leaves it to the subnet.
     #[serde(default, rename = "associatePublicIPAddress", skip_serializing_if = "Option::is_none")]
@@ -120,8 +234,21 @@ pub struct EC2NodeClassSpec {
     /// Capacity reservations a node may use; at most 30 terms, any of which may match.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "null_as_default")]
     #[schemars(length(max = 30))]
-    #[x_kube(validation = Rule::new("self.all(x, has(x.tags) || has(x.id) || has(x.instanceMatchCriteria))").message("each term needs `tags`, `id` or `instanceMatchCriteria`"))]
-    #[x_kube(validation = Rule::new("self.all(x, !(has(x.id) && (has(x.tags) || has(x.ownerID) || has(x.instanceMatchCriteria))))").message("`id` cannot stand together with other fields in one term"))]
+    #[x_kube(
+        validation = Rule::new(
+            "self.all(x, has(x.tags) || has(x.id) || has(x.instanceMatchCriteria))"
+        ).message(
+            "each term needs `tags`, `id` or `instanceMatchCriteria`"
+        )
+    )]
+    #[x_kube(
+        validation = Rule::new(
+            "self.all(x, !(has(x.id) && (has(x.tags) || has(x.ownerID) || \
+             has(x.instanceMatchCriteria))))"
+        ).message(
+            "`id` cannot stand together with other fields in one term"
+        )
+    )]
     pub capacity_reservation_selector_terms: Vec<CapacityReservationSelectorTerm>,
     /// The placement group of all nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -129,9 +256,30 @@ pub struct EC2NodeClassSpec {
     /// Network interfaces; replaces the usual layout.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "null_as_default")]
     #[schemars(length(max = 150))]
-    #[x_kube(validation = Rule::new("self.size() == 0 || self.exists(x, x.networkCardIndex == 0 && x.deviceIndex == 0 && x.interfaceType == 'interface')").message("card 0, device 0 must be there with type `interface`"))]
-    #[x_kube(validation = Rule::new("self.all(x, self.exists_one(y, y.networkCardIndex == x.networkCardIndex && y.deviceIndex == x.deviceIndex))").message("each pair of card and device may stand only once"))]
-    #[x_kube(validation = Rule::new("self.all(x, x.interfaceType != 'efa-only' || self.exists_one(y, y.interfaceType == 'efa-only' && y.networkCardIndex == x.networkCardIndex))").message("a card may have only one `efa-only` interface"))]
+    #[x_kube(
+        validation = Rule::new(
+            "self.size() == 0 || self.exists(x, x.networkCardIndex == 0 && x.deviceIndex == 0 \
+             && x.interfaceType == 'interface')"
+        ).message(
+            "card 0, device 0 must be there with type `interface`"
+        )
+    )]
+    #[x_kube(
+        validation = Rule::new(
+            "self.all(x, self.exists_one(y, y.networkCardIndex == x.networkCardIndex && \
+             y.deviceIndex == x.deviceIndex))"
+        ).message(
+            "each pair of card and device may stand only once"
+        )
+    )]
+    #[x_kube(
+        validation = Rule::new(
+            "self.all(x, x.interfaceType != 'efa-only' || self.exists_one(y, y.interfaceType == \
+             'efa-only' && y.networkCardIndex == x.networkCardIndex))"
+        ).message(
+            "a card may have only one `efa-only` interface"
+        )
+    )]
     pub network_interfaces: Vec<NetworkInterface>,
     /// Idle timeouts of tracked connections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -142,82 +290,6 @@ pub struct EC2NodeClassSpec {
     /// Handed on to EC2 unread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
-}
-
-/// Chooses subnets; the fields of a term must all match.
-#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
-#[serde(rename_all = "camelCase")]
-pub struct SubnetSelectorTerm {
-    /// Tags; the value `*` matches any.
-    #[serde(
-        default,
-        skip_serializing_if = "BTreeMap::is_empty",
-        deserialize_with = "null_as_default"
-    )]
-    #[schemars(extend("maxProperties" = 20))]
-    #[x_kube(validation = Rule::new("self.all(k, k != '' && self[k] != '')").message("tag keys and values must not be empty"))]
-    pub tags: BTreeMap<String, String>,
-    /// Id of the subnet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = r"subnet-[0-9a-z]+"))]
-    pub id: Option<String>,
-}
-
-/// Chooses security groups; the fields of a term must all match.
-#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
-#[serde(rename_all = "camelCase")]
-pub struct SecurityGroupSelectorTerm {
-    /// Tags; the value `*` matches any.
-    #[serde(
-        default,
-        skip_serializing_if = "BTreeMap::is_empty",
-        deserialize_with = "null_as_default"
-    )]
-    #[schemars(extend("maxProperties" = 20))]
-    #[x_kube(validation = Rule::new("self.all(k, k != '' && self[k] != '')").message("tag keys and values must not be empty"))]
-    pub tags: BTreeMap<String, String>,
-    /// Id of the group.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = r"sg-[0-9a-z]+"))]
-    pub id: Option<String>,
-    /// Name of the group (not its `Name` tag).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-}
-
-/// Chooses images; the fields of a term must all match.
-#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
-#[serde(rename_all = "camelCase")]
-pub struct AMISelectorTerm {
-    /// `family@version`, for example `al2023@latest`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 30))]
-    #[x_kube(validation = Rule::new("self.matches('^[a-zA-Z0-9]+@.+$')").message("an alias is written `family@version`, for example `al2023@latest`"))]
-    #[x_kube(validation = Rule::new("self.split('@')[0] in ['al2', 'al2023', 'bottlerocket', 'windows2019', 'windows2022', 'windows2025']").message("the family of an alias must be `al2`, `al2023`, `bottlerocket`, `windows2019`, `windows2022` or `windows2025`"))]
-    #[x_kube(validation = Rule::new("!self.startsWith('windows') || self.endsWith('@latest')").message("Windows aliases know no version but `latest`"))]
-    pub alias: Option<String>,
-    /// Tags; the value `*` matches any.
-    #[serde(
-        default,
-        skip_serializing_if = "BTreeMap::is_empty",
-        deserialize_with = "null_as_default"
-    )]
-    #[schemars(extend("maxProperties" = 20))]
-    #[x_kube(validation = Rule::new("self.all(k, k != '' && self[k] != '')").message("tag keys and values must not be empty"))]
-    pub tags: BTreeMap<String, String>,
-    /// Id of the image.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = r"ami-[0-9a-z]+"))]
-    pub id: Option<String>,
-    /// Name of the image (not its `Name` tag).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// Account that owns the image, or `self` or `amazon`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub owner: Option<String>,
-    /// SSM parameter that holds the id of the image.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ssm_parameter: Option<String>,
 }
 
 /// One disk.
@@ -238,8 +310,20 @@ pub struct BlockDeviceMapping {
 /// An EBS volume.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
-#[x_kube(validation = Rule::new("has(self.snapshotID) || has(self.volumeSize)").message("a volume needs `snapshotID` or `volumeSize`"))]
-#[x_kube(validation = Rule::new("!has(self.volumeInitializationRate) || (has(self.snapshotID) && self.snapshotID != '')").message("`volumeInitializationRate` needs `snapshotID`"))]
+#[x_kube(
+    validation = Rule::new(
+        "has(self.snapshotID) || has(self.volumeSize)"
+    ).message(
+        "a volume needs `snapshotID` or `volumeSize`"
+    )
+)]
+#[x_kube(
+    validation = Rule::new(
+        "!has(self.volumeInitializationRate) || (has(self.snapshotID) && self.snapshotID != '')"
+    ).message(
+        "`volumeInitializationRate` needs `snapshotID`"
+    )
+)]
 pub struct BlockDevice {
     /// Whether it goes with the instance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -300,48 +384,6 @@ pub struct MetadataOptions {
     pub http_tokens: Option<String>,
 }
 
-/// Chooses capacity reservations; the fields of a term must all match.
-#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
-#[serde(rename_all = "camelCase")]
-pub struct CapacityReservationSelectorTerm {
-    /// Tags; the value `*` matches any.
-    #[serde(
-        default,
-        skip_serializing_if = "BTreeMap::is_empty",
-        deserialize_with = "null_as_default"
-    )]
-    #[schemars(extend("maxProperties" = 20))]
-    #[x_kube(validation = Rule::new("self.all(k, k != '' && self[k] != '')").message("tag keys and values must not be empty"))]
-    pub tags: BTreeMap<String, String>,
-    /// Id of the reservation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = r"^cr-[0-9a-z]+$"))]
-    pub id: Option<String>,
-    /// Account that owns the reservation: 12 digits.
-    #[serde(default, rename = "ownerID", skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = r"^[0-9]{12}$"))]
-    pub owner_id: Option<String>,
-    /// `open` or `targeted`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("enum" = ["open", "targeted"]))]
-    pub instance_match_criteria: Option<String>,
-}
-
-/// Chooses one placement group, by name or by id.
-#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
-#[serde(rename_all = "camelCase")]
-#[x_kube(validation = Rule::new("has(self.name) != has(self.id)").message("give exactly one of `name` and `id`"))]
-pub struct PlacementGroupSelector {
-    /// Name of the group.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1))]
-    pub name: Option<String>,
-    /// Id of the group.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = r"^pg-[0-9a-z]+$"))]
-    pub id: Option<String>,
-}
-
 /// One network interface.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
@@ -366,7 +408,13 @@ pub struct NetworkInterface {
 /// Idle timeouts of tracked connections, in seconds.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
-#[x_kube(validation = Rule::new("has(self.tcpEstablishedTimeout) || has(self.udpStreamTimeout) || has(self.udpTimeout)").message("give at least one timeout"))]
+#[x_kube(
+    validation = Rule::new(
+        "has(self.tcpEstablishedTimeout) || has(self.udpStreamTimeout) || has(self.udpTimeout)"
+    ).message(
+        "give at least one timeout"
+    )
+)]
 pub struct ConnectionTracking {
     /// Established TCP connections; 60 to 432000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -393,119 +441,4 @@ pub struct CpuOptions {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["enabled", "disabled"]))]
     pub nested_virtualization: Option<String>,
-}
-
-/// What the selectors found.
-#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
-#[serde(rename_all = "camelCase")]
-pub struct EC2NodeClassStatus {
-    /// Subnets.
-    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "null_as_default")]
-    pub subnets: Vec<Subnet>,
-    /// Security groups.
-    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "null_as_default")]
-    pub security_groups: Vec<SecurityGroup>,
-    /// Images.
-    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "null_as_default")]
-    pub amis: Vec<AMI>,
-    /// Instance profile in use.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub instance_profile: Option<String>,
-    /// Capacity reservations.
-    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "null_as_default")]
-    pub capacity_reservations: Vec<CapacityReservation>,
-    /// Conditions.
-    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "null_as_default")]
-    #[schemars(schema_with = "schema::conditions")]
-    pub conditions: Vec<Condition>,
-}
-
-/// A subnet that was found.
-#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
-#[serde(rename_all = "camelCase")]
-#[schemars(transform = schema::required(&["id", "zone"]))]
-pub struct Subnet {
-    /// Id.
-    #[serde(default, deserialize_with = "null_as_default")]
-    pub id: String,
-    /// Zone name.
-    #[serde(default, deserialize_with = "null_as_default")]
-    pub zone: String,
-    /// Zone id, the same in every account.
-    #[serde(default, rename = "zoneID", skip_serializing_if = "Option::is_none")]
-    pub zone_id: Option<String>,
-}
-
-/// A security group that was found.
-#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
-#[serde(rename_all = "camelCase")]
-#[schemars(transform = schema::required(&["id"]))]
-pub struct SecurityGroup {
-    /// Id.
-    #[serde(default, deserialize_with = "null_as_default")]
-    pub id: String,
-    /// Name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-}
-
-/// An image that was found.
-#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
-#[serde(rename_all = "camelCase")]
-#[schemars(transform = schema::required(&["id", "requirements"]))]
-pub struct AMI {
-    /// Id.
-    #[serde(default, deserialize_with = "null_as_default")]
-    pub id: String,
-    /// Name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// True when the owner advises against it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deprecated: Option<bool>,
-    /// The instance types it fits.
-    #[serde(default, deserialize_with = "null_as_default")]
-    #[schemars(schema_with = "schema::image_requirements")]
-    pub requirements: Vec<NodeSelectorRequirement>,
-}
-
-/// A capacity reservation that was found.
-#[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
-#[serde(rename_all = "camelCase")]
-#[schemars(transform = schema::required(&["availabilityZone", "id", "instanceMatchCriteria", "instanceType", "ownerID"]))]
-pub struct CapacityReservation {
-    /// Id.
-    #[serde(default, deserialize_with = "null_as_default")]
-    #[schemars(regex(pattern = r"^cr-[0-9a-z]+$"))]
-    pub id: String,
-    /// Zone name.
-    #[serde(default, deserialize_with = "null_as_default")]
-    pub availability_zone: String,
-    /// Instance type.
-    #[serde(default, deserialize_with = "null_as_default")]
-    pub instance_type: String,
-    /// `open` or `targeted`.
-    #[serde(default, deserialize_with = "null_as_default")]
-    #[schemars(extend("enum" = ["open", "targeted"]))]
-    pub instance_match_criteria: String,
-    /// Account that owns it.
-    #[serde(default, rename = "ownerID", deserialize_with = "null_as_default")]
-    #[schemars(regex(pattern = r"^[0-9]{12}$"))]
-    pub owner_id: String,
-    /// `default` or `capacity-block`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("enum" = ["default", "capacity-block"]))]
-    #[schemars(extend("default" = "default"))]
-    pub reservation_type: Option<String>,
-    /// True when EC2 may take it back.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub interruptible: Option<bool>,
-    /// `active` or `expiring`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("enum" = ["active", "expiring"]))]
-    #[schemars(extend("default" = "active"))]
-    pub state: Option<String>,
-    /// When it ends.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub end_time: Option<Time>,
 }

@@ -176,6 +176,11 @@ pub fn restricted_domains(provider: Provider) -> &'static [&'static str] {
     }
 }
 
+/// The label that every node of a class carries: the class group and, in lower case, its kind.
+pub fn class_label(group: &str, kind: &str) -> String {
+    format!("{group}/{}", kind.to_ascii_lowercase())
+}
+
 /// The part of a label before `/`; empty when there is none.
 pub fn domain(key: &str) -> &str {
     key.split_once('/').map_or("", |(domain, _)| domain)

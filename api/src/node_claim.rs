@@ -69,7 +69,13 @@ use crate::schema;
 )]
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = schema::required(&["nodeClassRef", "requirements"]))]
-#[x_kube(validation = Rule::new("self == oldSelf").message("the spec of a NodeClaim cannot change"))]
+#[x_kube(
+    validation = Rule::new(
+        "self == oldSelf"
+    ).message(
+        "the spec of a NodeClaim cannot change"
+    )
+)]
 pub struct NodeClaimSpec {
     /// Taints of the node.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "null_as_default")]

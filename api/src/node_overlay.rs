@@ -34,7 +34,13 @@ use crate::schema;
 )]
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = schema::required(&["requirements"]))]
-#[x_kube(validation = Rule::new("!has(self.price) || !has(self.priceAdjustment)").message("give `price` or `priceAdjustment`, not both"))]
+#[x_kube(
+    validation = Rule::new(
+        "!has(self.price) || !has(self.priceAdjustment)"
+    ).message(
+        "give `price` or `priceAdjustment`, not both"
+    )
+)]
 pub struct NodeOverlaySpec {
     /// Which pools, instance types and offerings are touched.
     #[serde(default, deserialize_with = "null_as_default")]
@@ -57,7 +63,13 @@ pub struct NodeOverlaySpec {
         deserialize_with = "some_quantities"
     )]
     #[schemars(schema_with = "schema::quantities")]
-    #[x_kube(validation = Rule::new("self.all(k, !(k in ['cpu', 'memory', 'ephemeral-storage', 'pods']))").message("`cpu`, `memory`, `ephemeral-storage` and `pods` cannot be overlaid"))]
+    #[x_kube(
+        validation = Rule::new(
+            "self.all(k, !(k in ['cpu', 'memory', 'ephemeral-storage', 'pods']))"
+        ).message(
+            "`cpu`, `memory`, `ephemeral-storage` and `pods` cannot be overlaid"
+        )
+    )]
     pub capacity: Option<BTreeMap<String, Quantity>>,
     /// Overlays with a greater weight win; 1 to 10000, absent means 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -70,16 +82,50 @@ pub struct NodeOverlaySpec {
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = schema::required(&["key", "operator"]))]
-#[x_kube(validation = Rule::new("self.operator != 'In' || (has(self.values) && self.values.size() > 0)").message("operator `In` needs at least one value"))]
-#[x_kube(validation = Rule::new("self.operator != 'NotIn' || (has(self.values) && self.values.size() > 0)").message("operator `NotIn` needs at least one value"))]
-#[x_kube(validation = Rule::new("!(self.operator in ['Gt', 'Lt', 'Gte', 'Lte']) || (has(self.values) && self.values.size() == 1 && self.values[0].matches('^[+]?[0-9]+$'))").message("operators `Gt`, `Lt`, `Gte` and `Lte` need exactly one value, a whole number that is not negative"))]
+#[x_kube(
+    validation = Rule::new(
+        "self.operator != 'In' || (has(self.values) && self.values.size() > 0)"
+    ).message(
+        "operator `In` needs at least one value"
+    )
+)]
+#[x_kube(
+    validation = Rule::new(
+        "self.operator != 'NotIn' || (has(self.values) && self.values.size() > 0)"
+    ).message(
+        "operator `NotIn` needs at least one value"
+    )
+)]
+#[x_kube(
+    validation = Rule::new(
+        "!(self.operator in ['Gt', 'Lt', 'Gte', 'Lte']) || (has(self.values) && \
+         self.values.size() == 1 && self.values[0].matches('^[+]?[0-9]+$'))"
+    ).message(
+        "operators `Gt`, `Lt`, `Gte` and `Lte` need exactly one value, a whole number that is \
+         not negative"
+    )
+)]
 pub struct OverlayRequirement {
     /// The label.
     #[serde(default, deserialize_with = "null_as_default")]
     #[schemars(length(max = 316))]
     #[schemars(regex(pattern = schema::QUALIFIED_NAME))]
-    #[x_kube(validation = Rule::new("self in ['karpenter.sh/capacity-type', 'karpenter.sh/nodepool'] || !self.find('^([^/]+)').endsWith('karpenter.sh')").message("the label domain `karpenter.sh` is restricted: only `karpenter.sh/capacity-type` may be asked for"))]
-    #[x_kube(validation = Rule::new("self != 'kubernetes.io/hostname'").message("the label `kubernetes.io/hostname` is restricted: it names one node"))]
+    #[x_kube(
+        validation = Rule::new(
+            "self in ['karpenter.sh/capacity-type', 'karpenter.sh/nodepool'] || \
+             !self.find('^([^/]+)').endsWith('karpenter.sh')"
+        ).message(
+            "the label domain `karpenter.sh` is restricted: only `karpenter.sh/capacity-type` \
+             may be asked for"
+        )
+    )]
+    #[x_kube(
+        validation = Rule::new(
+            "self != 'kubernetes.io/hostname'"
+        ).message(
+            "the label `kubernetes.io/hostname` is restricted: it names one node"
+        )
+    )]
     pub key: String,
     /// `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`, `Gte` or `Lte`.
     #[serde(default, deserialize_with = "null_as_default")]

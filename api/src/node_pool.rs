@@ -8,6 +8,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{CustomResource, KubeSchema};
 use serde::{Deserialize, Serialize};
 
+use crate::labels::{Provider, class_label};
 use crate::lenient::{null_as_default, quantities, some_quantities};
 use crate::schema;
 
@@ -47,9 +48,28 @@ use crate::schema;
 )]
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = schema::required(&["template"]))]
-#[x_kube(validation = Rule::new("has(self.replicas) == has(oldSelf.replicas)").message("a pool cannot become static or stop being static: `replicas` can be neither added nor removed"))]
-#[x_kube(validation = Rule::new("!has(self.replicas) || !has(self.weight)").message("a static pool (`replicas`) takes no `weight`"))]
-#[x_kube(validation = Rule::new("!has(self.replicas) || !has(self.limits) || self.limits.all(k, k == 'nodes')").message("a static pool (`replicas`) takes no limit but `nodes`"))]
+#[x_kube(
+    validation = Rule::new(
+        "has(self.replicas) == has(oldSelf.replicas)"
+    ).message(
+        "a pool cannot become static or stop being static: `replicas` can be neither added nor \
+         removed"
+    )
+)]
+#[x_kube(
+    validation = Rule::new(
+        "!has(self.replicas) || !has(self.weight)"
+    ).message(
+        "a static pool (`replicas`) takes no `weight`"
+    )
+)]
+#[x_kube(
+    validation = Rule::new(
+        "!has(self.replicas) || !has(self.limits) || self.limits.all(k, k == 'nodes')"
+    ).message(
+        "a static pool (`replicas`) takes no limit but `nodes`"
+    )
+)]
 pub struct NodePoolSpec {
     /// The template of every node claim of the pool.
     #[serde(default, deserialize_with = "null_as_default")]
@@ -105,9 +125,29 @@ pub struct TemplateMetadata {
         deserialize_with = "null_as_default"
     )]
     #[schemars(schema_with = "schema::labels")]
-    #[x_kube(validation = Rule::new("self.all(k, k in ['karpenter.sh/capacity-type', 'karpenter.sh/nodepool'] || !k.find('^([^/]+)').endsWith('karpenter.sh'))").message("the label domain `karpenter.sh` is restricted: only `karpenter.sh/capacity-type` may be set"))]
-    #[x_kube(validation = Rule::new("self.all(k, k != 'karpenter.sh/nodepool')").message("the label `karpenter.sh/nodepool` is restricted: a pool cannot choose itself"))]
-    #[x_kube(validation = Rule::new("self.all(k, k != 'kubernetes.io/hostname')").message("the label `kubernetes.io/hostname` is restricted: it names one node"))]
+    #[x_kube(
+        validation = Rule::new(
+            "self.all(k, k in ['karpenter.sh/capacity-type', 'karpenter.sh/nodepool'] || \
+             !k.find('^([^/]+)').endsWith('karpenter.sh'))"
+        ).message(
+            "the label domain `karpenter.sh` is restricted: only `karpenter.sh/capacity-type` \
+             may be set"
+        )
+    )]
+    #[x_kube(
+        validation = Rule::new(
+            "self.all(k, k != 'karpenter.sh/nodepool')"
+        ).message(
+            "the label `karpenter.sh/nodepool` is restricted: a pool cannot choose itself"
+        )
+    )]
+    #[x_kube(
+        validation = Rule::new(
+            "self.all(k, k != 'kubernetes.io/hostname')"
+        ).message(
+            "the label `kubernetes.io/hostname` is restricted: it names one node"
+        )
+    )]
     pub labels: BTreeMap<String, String>,
     /// Annotations.
     #[serde(
@@ -140,12 +180,27 @@ pub struct NodeClaimTemplateSpec {
     /// Restrictions on the labels of the node.
     #[serde(default, deserialize_with = "null_as_default")]
     #[schemars(length(max = 100))]
-    #[schemars(transform = schema::key_rule("self != 'karpenter.sh/nodepool'", "the label `karpenter.sh/nodepool` is restricted: a pool cannot choose itself"))]
+    #[schemars(transform = schema::key_rule(
+        "self != 'karpenter.sh/nodepool'",
+        "the label `karpenter.sh/nodepool` is restricted: a pool cannot choose itself"
+    ))]
     pub requirements: Vec<Requirement>,
     /// The node class that says how the cloud makes the node.
     #[serde(default, deserialize_with = "null_as_default")]
-    #[x_kube(validation = Rule::new("self.group == oldSelf.group").message("`group` cannot change: make a new pool"))]
-    #[x_kube(validation = Rule::new("self.kind == oldSelf.kind").message("`kind` cannot change: make a new pool"))]
+    #[x_kube(
+        validation = Rule::new(
+            "self.group == oldSelf.group"
+        ).message(
+            "`group` cannot change: make a new pool"
+        )
+    )]
+    #[x_kube(
+        validation = Rule::new(
+            "self.kind == oldSelf.kind"
+        ).message(
+            "`kind` cannot change: make a new pool"
+        )
+    )]
     pub node_class_ref: NodeClassReference,
     /// How long a drain may last before pods are deleted by force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -162,16 +217,51 @@ pub struct NodeClaimTemplateSpec {
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = schema::required(&["key", "operator"]))]
-#[x_kube(validation = Rule::new("self.operator != 'In' || (has(self.values) && self.values.size() > 0)").message("operator `In` needs at least one value"))]
-#[x_kube(validation = Rule::new("!(self.operator in ['Gt', 'Lt', 'Gte', 'Lte']) || (has(self.values) && self.values.size() == 1 && self.values[0].matches('^[+]?[0-9]+$'))").message("operators `Gt`, `Lt`, `Gte` and `Lte` need exactly one value, a whole number that is not negative"))]
-#[x_kube(validation = Rule::new("self.operator != 'In' || !has(self.minValues) || (has(self.values) && self.values.size() >= self.minValues)").message("`minValues` is greater than the number of values"))]
+#[x_kube(
+    validation = Rule::new(
+        "self.operator != 'In' || (has(self.values) && self.values.size() > 0)"
+    ).message(
+        "operator `In` needs at least one value"
+    )
+)]
+#[x_kube(
+    validation = Rule::new(
+        "!(self.operator in ['Gt', 'Lt', 'Gte', 'Lte']) || (has(self.values) && \
+         self.values.size() == 1 && self.values[0].matches('^[+]?[0-9]+$'))"
+    ).message(
+        "operators `Gt`, `Lt`, `Gte` and `Lte` need exactly one value, a whole number that is \
+         not negative"
+    )
+)]
+#[x_kube(
+    validation = Rule::new(
+        "self.operator != 'In' || !has(self.minValues) || (has(self.values) && \
+         self.values.size() >= self.minValues)"
+    ).message(
+        "`minValues` is greater than the number of values"
+    )
+)]
 pub struct Requirement {
     /// The label.
     #[serde(default, deserialize_with = "null_as_default")]
     #[schemars(length(max = 316))]
     #[schemars(regex(pattern = schema::QUALIFIED_NAME))]
-    #[x_kube(validation = Rule::new("self in ['karpenter.sh/capacity-type', 'karpenter.sh/nodepool'] || !self.find('^([^/]+)').endsWith('karpenter.sh')").message("the label domain `karpenter.sh` is restricted: only `karpenter.sh/capacity-type` may be asked for"))]
-    #[x_kube(validation = Rule::new("self != 'kubernetes.io/hostname'").message("the label `kubernetes.io/hostname` is restricted: it names one node"))]
+    #[x_kube(
+        validation = Rule::new(
+            "self in ['karpenter.sh/capacity-type', 'karpenter.sh/nodepool'] || \
+             !self.find('^([^/]+)').endsWith('karpenter.sh')"
+        ).message(
+            "the label domain `karpenter.sh` is restricted: only `karpenter.sh/capacity-type` \
+             may be asked for"
+        )
+    )]
+    #[x_kube(
+        validation = Rule::new(
+            "self != 'kubernetes.io/hostname'"
+        ).message(
+            "the label `kubernetes.io/hostname` is restricted: it names one node"
+        )
+    )]
     pub key: String,
     /// `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`, `Gte` or `Lte`.
     #[serde(default, deserialize_with = "null_as_default")]
@@ -232,7 +322,13 @@ pub struct Disruption {
 /// How many nodes may be disrupted at once, when, and for which reasons.
 #[derive(KubeSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
-#[x_kube(validation = Rule::new("has(self.schedule) == has(self.duration)").message("`schedule` and `duration` belong together: give both or neither"))]
+#[x_kube(
+    validation = Rule::new(
+        "has(self.schedule) == has(self.duration)"
+    ).message(
+        "`schedule` and `duration` belong together: give both or neither"
+    )
+)]
 pub struct Budget {
     /// A number of nodes or a percentage of the pool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -285,6 +381,18 @@ pub const DEFAULT_CONSOLIDATE_AFTER: &str = "0s";
 pub const DEFAULT_CONSOLIDATION_POLICY: &str = "WhenEmptyOrUnderutilized";
 /// The number of nodes of a budget that says nothing.
 pub const DEFAULT_BUDGET_NODES: &str = "10%";
+
+impl NodeClassReference {
+    /// The cloud that the class belongs to.
+    pub fn provider(&self) -> Provider {
+        Provider::of_group(&self.group)
+    }
+
+    /// The label that every node of the class carries.
+    pub fn label(&self) -> String {
+        class_label(&self.group, &self.kind)
+    }
+}
 
 impl Disruption {
     /// Fills every absent field with its default.

@@ -11,7 +11,8 @@ pub(crate) const DURATION: &str = "^([0-9]+(s|m|h))+$";
 /// As [`DURATION`], or `Never`.
 pub(crate) const DURATION_OR_NEVER: &str = "^(([0-9]+(s|m|h))+|Never)$";
 /// A label key: an optional DNS subdomain and a name.
-pub(crate) const QUALIFIED_NAME: &str = "^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?\
+pub(crate) const QUALIFIED_NAME: &str = "^([a-z0-9]([-a-z0-9]*[a-z0-9])?\
+     (\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?\
      ([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$";
 /// A label value; may be empty.
 pub(crate) const LABEL_VALUE: &str = "^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$";
@@ -24,6 +25,14 @@ pub(crate) const SIZE_WITH_UNIT: &str = "^\\d+(E|P|T|G|M|K|Ei|Pi|Ti|Gi|Mi|Ki)$";
 pub(crate) const VOLUME_SIZE: &str = "^(([1-9][0-9]{0,3}|[1-4][0-9]{4}|5[0-8][0-9]{3}|59000)Gi|\
      ([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-3][0-9]{3}|64000)G|\
      ([1-9]|[1-4][0-9]|5[0-8])Ti|([1-9]|[1-5][0-9]|6[0-4])T)$";
+
+/// The ARM id of a subnet, in any case.
+pub(crate) const ARM_SUBNET_ID: &str = "(?i)^/subscriptions/[^/]+\
+     /resourceGroups/[a-zA-Z0-9_().-]{0,89}[a-zA-Z0-9_()-]\
+     /providers/Microsoft[.]Network/virtualNetworks/[^/]+/subnets/[^/]+$";
+/// A DNS zone; `.` is the root.
+pub(crate) const DNS_ZONE: &str = "^(\\.|[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?\
+     (\\.[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?)*\\.?)$";
 
 /// Operators of requirements.
 pub(crate) const OPERATORS: [&str; 8] =

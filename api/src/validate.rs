@@ -38,9 +38,11 @@ impl fmt::Display for Violation {
     }
 }
 
-// LIMIT: characters of a user's value that a message repeats.
-const SHOWN_CHARS: usize = 80;
+// LIMIT: characters of a user's value or key that a message or path repeats. Longer than any label
+// key, so that only nonsense is cut.
+const SHOWN_CHARS: usize = 320;
 
+/// A text cut to what a message shows.
 fn shortened(text: &str) -> String {
     match text.char_indices().nth(SHOWN_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),

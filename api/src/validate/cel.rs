@@ -1,7 +1,6 @@
 //! CEL rules of the CRDs, compiled once for each kind.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use kube::core::cel::{CompiledSchema, Validator, compile_schema};
@@ -10,13 +9,9 @@ use serde_json::Value;
 use super::{Kind, Violation, tree};
 
 fn compiled(kind: Kind) -> &'static CompiledSchema {
-    static COMPILED: OnceLock<BTreeMap<Kind, CompiledSchema>> = OnceLock::new();
-    let all = COMPILED.get_or_init(|| {
-        let compile = |kind| (kind, compile_schema(&crate::crd::schema(kind)));
-        Kind::ALL.into_iter().map(compile).collect()
-    });
-    // INVARIANT: the map holds every kind.
-    all.get(&kind).expect("every kind is compiled")
+    static COMPILED: [OnceLock<CompiledSchema>; Kind::ALL.len()] =
+        [const { OnceLock::new() }; Kind::ALL.len()];
+    COMPILED[kind as usize].get_or_init(|| compile_schema(&crate::crd::schema(kind)))
 }
 
 thread_local! {

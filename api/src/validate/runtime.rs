@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Kind, Violation, cron, kubelet, tree};
+use super::{Kind, Violation, cron, kubelet, shortened, tree};
 use crate::labels::{self, Provider};
 
 /// Collects violations under paths.
@@ -23,7 +23,7 @@ impl<'o> Findings<'o> {
 
     /// As [`Findings::push`], for a key of a map.
     pub(super) fn push_key(&mut self, map: &str, key: &str, message: impl Into<String>) {
-        let path = format!("{map}.{key}");
+        let path = format!("{map}.{}", shortened(key));
         self.list.push(Violation { path, message: message.into(), value: key.into() });
     }
 
@@ -222,7 +222,7 @@ fn requirement_values(
 /// Why a key cannot be asked for: not a qualified name, or restricted.
 fn key_problem(provider: Provider, key: &str) -> Option<String> {
     let key = labels::normalized(provider, key);
-    labels::restriction(provider, key).or_else(|| name_problem(key).map(Into::into))
+    name_problem(key).map(Into::into).or_else(|| labels::restriction(provider, key))
 }
 
 // LIMIT: characters of the two parts of a label key.

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use regex::bytes::{Regex, RegexBuilder};
 use serde_json::Value;
 
-use super::{Kind, Violation};
+use super::{Kind, Violation, shortened};
 
 /// One node of a schema.
 #[derive(Debug, Default)]
@@ -32,15 +32,8 @@ pub(super) struct Node {
 
 /// The tree of one kind, made once.
 pub(super) fn of(kind: Kind) -> &'static Node {
-    static TREES: OnceLock<BTreeMap<Kind, Node>> = OnceLock::new();
-    let trees = TREES.get_or_init(|| {
-        Kind::ALL
-            .into_iter()
-            .map(|kind| (kind, Node::from_schema(&crate::crd::schema(kind))))
-            .collect()
-    });
-    // INVARIANT: the map holds every kind.
-    trees.get(&kind).expect("every kind has a tree")
+    static TREES: [OnceLock<Node>; Kind::ALL.len()] = [const { OnceLock::new() }; Kind::ALL.len()];
+    TREES[kind as usize].get_or_init(|| Node::from_schema(&crate::crd::schema(kind)))
 }
 
 /// The value at a path as violations write it.
@@ -192,9 +185,6 @@ impl Node {
             return;
         }
         let [least, most] = self.bounds;
-        let is_32_bits = self.format == "int32";
-        let least = least.or(is_32_bits.then_some(i64::from(i32::MIN)));
-        let most = most.or(is_32_bits.then_some(i64::from(i32::MAX)));
         let float = number.as_f64().unwrap_or(f64::NAN);
         let is_less = |bound: i64| number.as_i64().map_or(float < bound as f64, |n| n < bound);
         let is_more = |bound: i64| number.as_i64().map_or(float > bound as f64, |n| n > bound);
@@ -347,7 +337,7 @@ fn push_name(path: &mut String, name: &str) -> usize {
     if end > 0 {
         path.push('.');
     }
-    path.push_str(name);
+    path.push_str(&shortened(name));
     end
 }
 
@@ -355,9 +345,11 @@ fn push_name(path: &mut String, name: &str) -> usize {
 fn is_date_time(text: &str) -> bool {
     static SHAPE: OnceLock<Regex> = OnceLock::new();
     let shape = SHAPE.get_or_init(|| {
-        compiled(
-            r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$",
-        )
+        compiled(concat!(
+            r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]",
+            r"([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?",
+            r"([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$",
+        ))
     });
     shape.is_match(text.as_bytes())
 }

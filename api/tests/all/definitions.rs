@@ -209,7 +209,10 @@ fn only_the_pool_can_be_scaled() {
         let crd = crd::crd(kind);
         let scale = &crd["spec"]["versions"][0]["subresources"]["scale"];
         if kind == Kind::NodePool {
-            let paths = json!({"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.nodes"});
+            let paths = json!({
+                "specReplicasPath": ".spec.replicas",
+                "statusReplicasPath": ".status.nodes",
+            });
             assert_eq!(*scale, paths);
         } else {
             assert!(scale.is_null(), "{kind:?}");

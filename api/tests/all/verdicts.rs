@@ -118,7 +118,11 @@ fn a_violation_reads_as_one_line() {
     object["spec"]["weight"] = 101.into();
     let told = validate(kind, &object)[0].to_string();
     assert_eq!(told, "spec.weight: must be 1 to 100 (found `101`)");
-    object["spec"]["weight"] = "x".repeat(500).into();
+    object["spec"]["weight"] = "x".repeat(5000).into();
     let told = validate(kind, &object)[0].to_string();
-    assert!(told.len() < 150, "{told}");
+    assert!(told.len() < 400, "{told}");
+    object["spec"]["weight"] = 1.into();
+    object["spec"]["template"]["metadata"]["labels"]["y".repeat(10_000_000)] = "z".into();
+    let told = validate(kind, &object)[0].to_string();
+    assert!(told.len() < 1000 && told.contains("is not a label key"), "{told}");
 }
