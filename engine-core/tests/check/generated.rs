@@ -351,7 +351,7 @@ fn what_place_decides_is_accepted() {
 #[test]
 fn the_verdict_on_what_place_decides_is_that_of_trial() {
     let (mut accepted, mut refused, mut stricter) = (0, 0, Vec::new());
-    for seed in 0..3000 {
+    for seed in 0..2000 {
         let mut t = generate(seed);
         t.rules = if seed % 2 == 0 { Rules::MENDED } else { Rules::KARPENTER };
         let a = placed(&t);
@@ -364,6 +364,6 @@ fn the_verdict_on_what_place_decides_is_that_of_trial() {
         }
     }
     println!("accepted {accepted}, refused {refused}, refused out of caution {stricter:?}");
-    assert!(accepted > 2000, "{accepted} of 3000 decisions are good");
+    assert!(accepted > 1500, "{accepted} of 2000 decisions are good");
     assert!(stricter.len() <= 6, "refused though no trial breaks: {stricter:?}");
 }

@@ -20,7 +20,7 @@ pub enum Label {
 }
 
 /// Worlds tried when there are more.
-const WORLDS: usize = 200;
+const WORLDS: usize = 64;
 
 type Found = Option<String>;
 
