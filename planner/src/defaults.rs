@@ -112,7 +112,7 @@ fn node_pools(snapshot: &mut Snapshot) {
             warnings.push(Warning::new("NodeClassNotFound", object, message));
         }
         pool.metadata.uid.get_or_insert_with(|| format!("nodepool-{name}"));
-        make_ready(pool, class.is_none_or(|class| is_class_ready(class)));
+        make_ready(pool, class.is_none_or(is_class_ready));
     }
 }
 

@@ -140,7 +140,7 @@ pub struct PlanError {
     /// Path of the field within the document, list position included; may be empty.
     pub path: String,
     /// The offending value as written, cut to a readable length.
-    pub value: Option<String>,
+    pub value: Option<Box<str>>,
     /// What is wrong and what to do about it; lower case, one line.
     pub message: String,
 }
@@ -161,7 +161,7 @@ impl PlanError {
 
     /// Adds the value that the user wrote.
     pub fn with_value(mut self, value: &str) -> Self {
-        self.value = Some(quoted(value));
+        self.value = Some(quoted(value).into_boxed_str());
         self
     }
 

@@ -171,7 +171,7 @@ impl<'o> Reader<'o> {
         for issue in issues.0 {
             let origin = Origin { line: node.line_at(&issue.path), ..origin.clone() };
             let mut error = PlanError::at(issue.code, origin, &issue.path, issue.message);
-            error.value = issue.value;
+            error.value = issue.value.map(String::into_boxed_str);
             self.error(error);
         }
         is_good
@@ -181,7 +181,7 @@ impl<'o> Reader<'o> {
         let origin = Origin { line: error.line, ..origin.clone() };
         let path = join(below, &error.path());
         let mut plan_error = PlanError::at(error.code, origin, &path, error.message);
-        plan_error.value = error.value;
+        plan_error.value = error.value.map(String::into_boxed_str);
         self.error(plan_error);
     }
 }

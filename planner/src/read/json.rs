@@ -16,12 +16,14 @@ pub(crate) struct Raw<'a> {
     pub line: u32,
 }
 
+/// Fields of an object in the order of the text.
+pub(crate) type RawFields<'a> = Vec<(Cow<'a, str>, Raw<'a>)>;
+
 /// Splits text into its JSON documents, usually one.
 pub(crate) fn documents(text: &str) -> Result<Vec<Raw<'_>>, TextError> {
     let mut lines = Lines { text, at: 0, line: 1 };
     let mut docs = Vec::new();
-    let mut stream = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
-    while let Some(next) = stream.next() {
+    for next in serde_json::Deserializer::from_str(text).into_iter::<&RawValue>() {
         let raw = next.map_err(|e| syntax(&e, 1))?;
         docs.push(lines.raw(raw.get()));
     }
@@ -30,7 +32,7 @@ pub(crate) fn documents(text: &str) -> Result<Vec<Raw<'_>>, TextError> {
 
 impl<'a> Raw<'a> {
     /// Fields of an object, or None for anything else. The same key twice is an error.
-    pub fn fields(self) -> Result<Option<Vec<(Cow<'a, str>, Raw<'a>)>>, TextError> {
+    pub fn fields(self) -> Result<Option<RawFields<'a>>, TextError> {
         if !self.text.starts_with('{') {
             return Ok(None);
         }

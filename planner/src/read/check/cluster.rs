@@ -208,7 +208,7 @@ fn check_share(path: Path<'_>, share: Option<&IntOrString>, issues: &mut Issues)
         Some(IntOrString::Int(n)) => issues.at_least(path, Some((*n).into()), 0),
         Some(IntOrString::String(text)) => {
             let percent = text.strip_suffix('%').and_then(|digits| digits.parse::<u32>().ok());
-            if !percent.is_some_and(|n| n <= 100) {
+            if percent.is_none_or(|n| n > 100) {
                 let message = "is no number of pods; write `1` without quotes, or `\"10%\"`";
                 issues.value(ErrorCode::InvalidValue, path, text, message);
             }
