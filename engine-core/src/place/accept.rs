@@ -45,7 +45,9 @@ impl State<'_, '_> {
             self.layout.add(self.scratch.all, set, &p);
         }
         self.scratch.pod_ports.fill(0);
-        class.ports.range().for_each(|q| self.scratch.pod_ports[q / 64] |= 1 << (q % 64));
+        let planted = usize::from(cfg!(feature = "planted-port"));
+        let ports = class.ports.range().skip(planted);
+        ports.for_each(|q| self.scratch.pod_ports[q / 64] |= 1 << (q % 64));
         match contradiction {
             Some(key) if !p.rules.contradiction_is_absence => {
                 Err(Fail::new(ReasonCode::Requirement, key as u32))

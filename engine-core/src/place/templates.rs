@@ -80,8 +80,10 @@ impl State<'_, '_> {
                 if !runs {
                     continue;
                 }
-                let requests = row(p.quantities, daemon.requests, r);
-                resources::add(&mut self.templates.overhead[at * r..][..r], requests);
+                if !cfg!(feature = "planted-overhead") {
+                    let requests = row(p.quantities, daemon.requests, r);
+                    resources::add(&mut self.templates.overhead[at * r..][..r], requests);
+                }
                 let ports = &mut self.templates.ports[at * self.z.port_mask..][..self.z.port_mask];
                 daemon.ports.range().for_each(|q| ports[q / 64] |= 1 << (q % 64));
             }

@@ -296,7 +296,8 @@ impl State<'_, '_> {
         let key = g.key as usize;
         let own = u32::from(self.selects(pod, group));
         let minimum = self.minimum(group, g);
-        let most = minimum.saturating_add(g.max_skew);
+        let planted = u32::from(cfg!(feature = "planted-skew"));
+        let most = minimum.saturating_add(g.max_skew).saturating_add(planted);
         let any = self.keep_domains(group, key, |s, value, count| {
             s.node_allows(key, value) && count + own <= most
         });

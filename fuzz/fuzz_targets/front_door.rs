@@ -1,0 +1,6 @@
+//! Fuzzes `dunnage_benches::fuzz_targets::front_door`.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| dunnage_fuzz::run(dunnage_benches::fuzz_targets::front_door, bytes));
