@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::sync::OnceLock;
 
-use kube::core::cel::{CompiledSchema, Validator, compile_schema};
+use kube_cel::{CompiledSchema, Validator, compile_schema};
 use serde_json::Value;
 
 use super::{Kind, Violation, tree};
@@ -25,7 +25,7 @@ pub(super) fn violations(kind: Kind, object: &Value, old: Option<&Value>) -> Vec
     let verdict =
         VALIDATOR.with_borrow(|validator| validator.validate_compiled(compiled(kind), object, old));
     let Err(errors) = verdict else { return Vec::new() };
-    let broken = |error: &kube::core::cel::ValidationError| Violation {
+    let broken = |error: &kube_cel::ValidationError| Violation {
         path: error.field_path.clone(),
         message: error.message.clone(),
         value: tree::at(object, &error.field_path).cloned().unwrap_or_default(),
