@@ -176,6 +176,9 @@ pub struct Requirement {
     pub upper: Option<i64>,
     /// At least so many distinct values must stay possible among the instance types.
     pub min_values: u16,
+    /// A complement with exclusions that a missing label does not satisfy: `Exists` or a bound
+    /// went into it together with `NotIn`. `In`, `Exists` and bounds ask for the label anyway.
+    pub must_exist: bool,
 }
 
 /// A resource column.
@@ -574,6 +577,10 @@ pub struct Rules {
     pub pods_define_labels: bool,
     /// Requirements of a pod that exclude each other read as "the label must be absent".
     pub contradiction_is_absence: bool,
+    /// `Exists` and `NotIn` on one key together read as `NotIn`, which a missing label satisfies.
+    pub existence_is_lost: bool,
+    /// Pods that others spread over or seek leave their new node's domain open and uncounted.
+    pub counted_pods_leave_domains_open: bool,
     /// A spread over single nodes takes zero as the minimum even when every node holds pods.
     pub node_minimum_is_zero: bool,
     /// Nodes of equal load keep their last order instead of their order of creation.
@@ -601,6 +608,8 @@ impl Rules {
         node_takes_requirements: true,
         pods_define_labels: true,
         contradiction_is_absence: true,
+        existence_is_lost: true,
+        counted_pods_leave_domains_open: true,
         node_minimum_is_zero: true,
         stable_resort: true,
         tie_seed: 0,
@@ -623,6 +632,8 @@ impl Rules {
         node_takes_requirements: false,
         pods_define_labels: false,
         contradiction_is_absence: false,
+        existence_is_lost: false,
+        counted_pods_leave_domains_open: false,
         node_minimum_is_zero: false,
         stable_resort: false,
         tie_seed: 0,

@@ -10,6 +10,8 @@ const PRESENT: u64 = 1;
 const COMPLEMENT: u64 = 2;
 const LOWER: u64 = 4;
 const UPPER: u64 = 8;
+/// A node that lacks the label does not satisfy it, whatever the values say.
+const MUST_EXIST: u64 = 16;
 const MIN_VALUES_SHIFT: u32 = 16;
 /// Words of a key before its value bits: header, lower bound, upper bound.
 const FIXED: usize = 3;
@@ -88,6 +90,8 @@ impl<'m> Layout<'m> {
             head |= if r.is_complement { COMPLEMENT } else { 0 };
             head |= if r.lower.is_some() { LOWER } else { 0 };
             head |= if r.upper.is_some() { UPPER } else { 0 };
+            let asks = r.must_exist || r.is_complement == (r.values.len == 0);
+            head |= if asks && !problem.rules.existence_is_lost { MUST_EXIST } else { 0 };
             words[0] = head;
             words[1] = r.lower.unwrap_or(0) as u64;
             words[2] = r.upper.unwrap_or(0) as u64;
@@ -156,8 +160,7 @@ impl<'m> Layout<'m> {
             return false;
         }
         let (a, b) = (Need::read(&a[range.clone()]), Need::read(&b[range]));
-        !a.meets(b, values_of(problem, key))
-            && !(a.operator().only_forbids() && b.operator().only_forbids())
+        !a.meets(b, values_of(problem, key)) && !(a.only_forbids() && b.only_forbids())
     }
 
     /// Why `incoming` cannot be added to `node`: the node lacks a label that it asks for
@@ -195,7 +198,7 @@ impl<'m> Layout<'m> {
         self.has(incoming, key)
             && !self.has(node, key)
             && !(wk && p.keys[key].is_well_known)
-            && !self.get(incoming, key).operator().only_forbids()
+            && !self.get(incoming, key).only_forbids()
     }
 }
 
@@ -224,13 +227,6 @@ pub enum Operator {
     Exists,
     /// No value.
     DoesNotExist,
-}
-
-impl Operator {
-    /// True for `NotIn` and `DoesNotExist`, which a missing label satisfies.
-    pub fn only_forbids(self) -> bool {
-        matches!(self, Self::NotIn | Self::DoesNotExist)
-    }
 }
 
 /// What a dense set says about one key.
@@ -305,6 +301,13 @@ impl<'s> Need<'s> {
             (false, false) => Operator::In,
             (false, true) => Operator::DoesNotExist,
         }
+    }
+
+    /// True when a missing label satisfies it: `NotIn` and `DoesNotExist`, unless something
+    /// that went into it asks for the label.
+    pub fn only_forbids(&self) -> bool {
+        matches!(self.operator(), Operator::NotIn | Operator::DoesNotExist)
+            && self.head & MUST_EXIST == 0
     }
 
     fn in_bounds(&self, value: Value) -> bool {
@@ -389,9 +392,10 @@ fn intersect(words: &mut [u64], other: Need, values: &[Value]) {
     let own = Need { head: mine, lower: words[1] as i64, upper: words[2] as i64, bits: &[] };
     let (lower, upper) = bounds(own, other);
     let min_values = u64::from(own.min_values().max(other.min_values())) << MIN_VALUES_SHIFT;
+    let kept = min_values | (own.head | other.head) & MUST_EXIST;
     if crosses(lower, upper) {
         words.fill(0);
-        words[0] = PRESENT | min_values;
+        words[0] = PRESENT | kept;
         return;
     }
     let (a, b) = (own.is_complement(), other.is_complement());
@@ -411,7 +415,7 @@ fn intersect(words: &mut [u64], other: Need, values: &[Value]) {
                 .fold(0, |acc, r| acc | 1 << (r % 64))
         };
     }
-    let mut head = PRESENT | min_values;
+    let mut head = PRESENT | kept;
     if a && b {
         head |= COMPLEMENT;
         head |= if lower.is_some() { LOWER } else { 0 };

@@ -227,7 +227,7 @@ impl Sizes {
     fn fixed_numbers(&self) -> usize {
         (self.keys + 1)
             + self.keys
-            + self.groups * 3
+            + self.groups * 4
             + self.group_counts
             + self.nodes * 2
             + self.node_volumes

@@ -12,6 +12,8 @@ pub(super) struct Allowed<'a> {
     listed: Listed<'a>,
     lower: Option<i64>,
     upper: Option<i64>,
+    /// Exclusions that a missing label does not satisfy.
+    must_exist: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -28,11 +30,13 @@ impl<'a> Allowed<'a> {
             listed: Listed::Ranks(r.values.of(problem.requirement_values)),
             lower: r.lower,
             upper: r.upper,
+            must_exist: r.must_exist,
         }
     }
 
     /// As the words of one key of a new node say: a header (bit 0 present, 1 complement,
-    /// 2 has a lower bound, 3 has an upper one, 16 and up minValues), the bounds, value bits.
+    /// 2 has a lower bound, 3 has an upper one, 4 the label must be there, 16 and up minValues),
+    /// the bounds, value bits.
     /// Nothing when the key is not present.
     pub fn dense(words: &'a [u64]) -> Option<Self> {
         let head = words[0];
@@ -41,6 +45,7 @@ impl<'a> Allowed<'a> {
             listed: Listed::Bits(&words[3..]),
             lower: (head & 4 != 0).then_some(words[1] as i64),
             upper: (head & 8 != 0).then_some(words[2] as i64),
+            must_exist: head & 16 != 0,
         })
     }
 
@@ -82,6 +87,9 @@ impl<'a> Allowed<'a> {
     /// True when a node without the label satisfies it: something is excluded and nothing
     /// asked for.
     pub fn permits_absence(&self) -> bool {
+        if self.must_exist {
+            return false;
+        }
         if self.is_complement {
             !self.is_bounded() && !self.lists_nothing()
         } else {

@@ -15,6 +15,8 @@ pub(crate) struct Counts<'m> {
     word_at: &'m mut [u32],
     /// Pods counted in all domains of a group.
     totals: &'m mut [u32],
+    /// 1 for groups that some class must obey.
+    hard: &'m mut [u32],
     counts: &'m mut [u32],
     known: &'m mut [u64],
     /// First entry of each node's list, then of each new node's.
@@ -43,6 +45,7 @@ impl<'m> Counts<'m> {
             at: numbers.take(z.groups)?,
             word_at: numbers.take(z.groups)?,
             totals: numbers.take(z.groups)?,
+            hard: numbers.take(z.groups)?,
             counts: numbers.take(z.group_counts)?,
             known: words.take(z.group_words)?,
             heads: numbers.take(z.nodes)?,
@@ -57,6 +60,10 @@ impl<'m> Counts<'m> {
         self.counts.fill(0);
         self.known.fill(0);
         self.heads.fill(NONE);
+        self.hard.fill(0);
+        for link in p.links.iter().filter(|l| l.weight == 0) {
+            self.hard[link.group as usize] = 1;
+        }
         let (mut at, mut word_at) = (0u32, 0u32);
         for (g, group) in p.groups.iter().enumerate() {
             self.at[g] = at;
@@ -100,6 +107,11 @@ impl<'m> Counts<'m> {
     /// Pods of a per-value group in one domain.
     pub fn get(&self, group: usize, value: u32) -> u32 {
         self.counts[(self.at[group] + value) as usize]
+    }
+
+    /// True when some class must obey the group.
+    pub fn is_hard(&self, group: usize) -> bool {
+        self.hard[group] != 0
     }
 
     /// Pods of a group in all domains.

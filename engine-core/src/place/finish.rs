@@ -167,33 +167,62 @@ impl State<'_, '_> {
         if !holds {
             return;
         }
-        let narrow = |state: &mut Self, key: u32, keep: &dyn Fn(&State, u32) -> bool| {
-            let Some(key) = crate::requirements::key(key) else { return };
-            let n = state.layout.bit_words(key);
-            state.scratch.bits[..n].fill(0);
-            for v in 0..p.keys[key].values.len {
-                if keep(state, v) {
-                    state.scratch.bits[v as usize / 64] |= 1 << (v % 64);
-                }
-            }
-            let values = crate::requirements::values_of(&p, key);
-            let set = &mut state.news.sets[b * w..][..w];
-            state.layout.restrict(set, key, values, &state.scratch.bits[..n]);
-        };
-        narrow(self, p.well.capacity_type, &|_, v| v == p.well.reserved);
+        // What the node was without the reservation, in case it must do without after all.
+        self.scratch.result.copy_from_slice(&self.news.sets[b * w..][..w]);
+        self.scratch.filtered.copy_from_slice(&self.news.masks[b * m..][..m]);
+        self.narrow_to(b, p.well.capacity_type, &|_, v| v == p.well.reserved);
         let reservation = p.well.reservation;
-        narrow(self, reservation, &|s, v| s.holds_value(b, reservation, v));
-        if p.rules.reserved_falls_back {
-            // Types without a unit of the reservation are no machines of this node.
-            let set = &self.news.sets[b * w..][..w];
-            let mask = &mut self.news.masks[b * m..][..m];
-            for t in 0..p.types.len() {
-                let o = p.types[t].offerings.of(p.offerings);
-                if !o.iter().any(|o| types::usable(&p, &self.layout, set, o)) {
-                    mask[t / 64] &= !(1 << (t % 64));
-                }
+        self.narrow_to(b, reservation, &|s, v| s.holds_value(b, reservation, v));
+        if p.rules.reserved_falls_back && !self.keep_reserved(b) {
+            self.news.sets[b * w..][..w].copy_from_slice(self.scratch.result);
+            self.news.masks[b * m..][..m].copy_from_slice(self.scratch.filtered);
+            self.news.rows[b].is_reserved = false;
+        }
+    }
+
+    fn narrow_to(&mut self, b: usize, key: u32, keep: &dyn Fn(&State, u32) -> bool) {
+        let (p, w) = (self.p, self.z.set);
+        let Some(key) = crate::requirements::key(key) else { return };
+        let n = self.layout.bit_words(key);
+        self.scratch.bits[..n].fill(0);
+        for v in 0..p.keys[key].values.len {
+            if keep(self, v) {
+                self.scratch.bits[v as usize / 64] |= 1 << (v % 64);
             }
         }
+        let values = crate::requirements::values_of(&p, key);
+        let set = &mut self.news.sets[b * w..][..w];
+        self.layout.restrict(set, key, values, &self.scratch.bits[..n]);
+    }
+
+    /// Leaves the types that can still come with a unit of the reservation; false when none
+    /// can, or too few for minValues.
+    fn keep_reserved(&mut self, b: usize) -> bool {
+        let (p, w, m, r) = (self.p, self.z.set, self.z.mask, self.z.resources);
+        let t = self.news.rows[b].template as usize;
+        self.scratch.total.copy_from_slice(&self.news.requests[b * r..][..r]);
+        for x in 0..p.types.len() {
+            if self.news.masks[b * m + x / 64] >> (x % 64) & 1 == 0 {
+                continue;
+            }
+            let set = &self.news.sets[b * w..][..w];
+            let at = self.template_type(t, x as u32);
+            let variants = p.types[x].variants.of(p.variants);
+            let comes = p.types[x].offerings.of(p.offerings).iter().any(|o| {
+                types::usable(&p, &self.layout, set, o)
+                    && variants
+                        .get(o.variant as usize)
+                        .is_some_and(|v| self.is_large(v.allocatable, at))
+            });
+            if !comes {
+                self.news.masks[b * m + x / 64] &= !(1 << (x % 64));
+            }
+        }
+        let mask = &self.news.masks[b * m..][..m];
+        let set = &self.news.sets[b * w..][..w];
+        mask.iter().any(|&x| x != 0)
+            && types::few_values(&p, &self.layout, self.sets, set, mask, self.scratch.distinct)
+                .is_none()
     }
 
     /// True when the value is the id of a reservation that the node holds.

@@ -54,6 +54,7 @@ impl State<'_, '_> {
                 self.narrow(pod, group as usize, place, &mut picks)?;
             }
         }
+        self.settle_counted(pod, place, &mut picks);
         let allows = !matches!(place, Place::Node(_));
         let (placed, topology) = (&*self.scratch.placed, &*self.scratch.topology);
         let own = self.own_labels(owner).unwrap_or(placed);
@@ -64,14 +65,42 @@ impl State<'_, '_> {
         self.settle(&mut picks, then)
     }
 
+    /// Marks the keys of which one domain must be picked because others count the pod there: a
+    /// pod in a domain that is not settled would be counted nowhere.
+    fn settle_counted(&self, pod: &Pod, place: Place, picks: &mut Vec<Pick, PICKS>) {
+        if self.p.rules.counted_pods_leave_domains_open || !place_is_open(place) {
+            return;
+        }
+        for &group in pod.class.matches.of(self.p.matches) {
+            let g = &self.p.groups[group as usize];
+            let counts = matches!(g.kind, GroupKind::Spread | GroupKind::Affinity);
+            let key = g.key as usize;
+            let group = group as usize;
+            if counts
+                && !g.is_hostname
+                && self.counts.is_hard(group)
+                && picks.iter().all(|x| x.key != key)
+            {
+                // LIMIT: as in `narrow`.
+                let _ = picks.push(Pick { key, group, at: (0, 0, 0) });
+            }
+        }
+    }
+
     /// Tries the joint choices of the picked keys in order.
     fn settle(&mut self, picks: &mut Vec<Pick, PICKS>, then: Then) -> Result<(), Fail> {
         self.joint();
-        for pick in picks.iter_mut() {
-            pick.at = self.next_domain(pick, None).unwrap_or_default();
+        // A key of which no known domain is left stays as it is: nothing counts there.
+        for i in (0..picks.len()).rev() {
+            match self.next_domain(&picks[i], None) {
+                Some(at) => picks[i].at = at,
+                None => {
+                    picks.swap_remove(i);
+                }
+            }
         }
         // Where a rule chose the domain, another choice may do later.
-        let is_free = self.scratch.topology.iter().all(|&w| w == 0);
+        let is_free = picks.is_empty() && self.scratch.topology.iter().all(|&w| w == 0);
         let mut last = Fail::new(ReasonCode::TopologyConflict, NONE);
         for _ in 0..DOMAIN_CHOICES {
             self.joint();
@@ -112,11 +141,14 @@ impl State<'_, '_> {
         false
     }
 
-    /// The domain of `scratch.result` that follows `after` by count, then by name.
+    /// The known domain that `scratch.result` allows and that follows `after` by count, then
+    /// by name.
     fn next_domain(&self, pick: &Pick, after: Option<(u32, u32, u32)>) -> Option<(u32, u32, u32)> {
-        self.layout
-            .get(self.scratch.result, pick.key)
-            .ranks()
+        let need = self.layout.get(self.scratch.result, pick.key);
+        let n = self.layout.bit_words(pick.key);
+        let values = values_of(&self.p, pick.key);
+        crate::requirements::ranks(self.counts.known(pick.group, n))
+            .filter(|&v| need.allows(v, values))
             .map(|v| (self.counts.get(pick.group, v), self.tie(v), v))
             .filter(|at| after.is_none_or(|a| *at > a))
             .min()
@@ -421,7 +453,21 @@ impl State<'_, '_> {
         if g.is_hostname {
             return self.counts.add_on(place, group);
         }
-        let need = self.layout.get(self.scratch.result, g.key as usize);
+        let key = g.key as usize;
+        let need = self.layout.get(self.scratch.result, key);
+        if need.is_complement() && !self.p.rules.anti_affinity_blocks_all {
+            // DIFFERS: Karpenter counts the listed values only, which for a key that the node
+            // does not name is none; the node may turn out to be in any known domain.
+            let n = self.layout.bit_words(key);
+            let values = values_of(&self.p, key);
+            for value in 0..self.p.keys[key].values.len {
+                let known = self.counts.known(group, n)[value as usize / 64] >> (value % 64) & 1;
+                if known != 0 && self.layout.get(self.scratch.result, key).allows(value, values) {
+                    self.counts.add(group, value);
+                }
+            }
+            return Ok(());
+        }
         for value in need.ranks() {
             self.counts.add(group, value);
         }

@@ -139,6 +139,7 @@ struct Row {
     lower: Option<i64>,
     upper: Option<i64>,
     min_values: u16,
+    must_exist: bool,
 }
 
 /// Writes requirement sets; equal ones once.
@@ -167,6 +168,7 @@ impl Sets {
             lower: None,
             upper: None,
             min_values: 0,
+            must_exist: false,
         };
         self.write(labels.into_iter().map(one).collect(), tables)
     }
@@ -186,6 +188,7 @@ impl Sets {
                 lower: row.lower,
                 upper: row.upper,
                 min_values: row.min_values,
+                must_exist: row.must_exist,
             });
         }
         let set = tables.sets.len() as u32;
@@ -208,5 +211,6 @@ fn row(key: &str, need: &Need, dictionary: &Dictionary) -> Option<Row> {
         lower: need.lower,
         upper: need.upper,
         min_values: need.min_values,
+        must_exist: need.must_exist,
     })
 }

@@ -19,6 +19,9 @@ pub struct Need {
     pub upper: Option<i64>,
     /// Distinct values that must stay possible.
     pub min_values: u16,
+    /// Exclusions (or nothing at all) that a missing label does not satisfy, since something
+    /// that asks for the label went into them.
+    pub must_exist: bool,
 }
 
 impl Need {
@@ -78,6 +81,11 @@ impl Need {
         self.is_complement != self.values.is_empty()
     }
 
+    /// True when a missing label does not satisfy it.
+    fn asks(&self) -> bool {
+        self.must_exist || !self.only_forbids()
+    }
+
     /// True when nothing is listed and nothing is allowed.
     pub fn is_nothing(&self) -> bool {
         !self.is_complement && self.values.is_empty()
@@ -92,8 +100,9 @@ impl Need {
     pub fn intersect(&mut self, other: &Need) {
         let (lower, upper) = bounds(self, other);
         let min_values = self.min_values.max(other.min_values);
+        let must_exist = self.asks() || other.asks();
         if crosses(lower, upper) {
-            *self = Self { min_values, ..Self::nothing() };
+            *self = Self { min_values, must_exist, ..Self::nothing() };
             return;
         }
         let is_complement = self.is_complement && other.is_complement;
@@ -105,7 +114,9 @@ impl Need {
         };
         values.retain(|value| within(value, lower, upper));
         let keep = |bound: Option<i64>| bound.filter(|_| is_complement);
-        *self = Self { is_complement, values, lower: keep(lower), upper: keep(upper), min_values };
+        let must_exist = must_exist && is_complement != values.is_empty();
+        let (lower, upper) = (keep(lower), keep(upper));
+        *self = Self { is_complement, values, lower, upper, min_values, must_exist };
     }
 
     /// True when some value is allowed by both. Two complements always meet unless their
