@@ -6,7 +6,7 @@ pub struct Table {
     rows: Vec<Vec<String>>,
 }
 
-/// Narrowest last column that is still readable; below it lines may be longer than asked.
+/// Narrowest last column that is still readable.
 const MIN_LAST: usize = 20;
 /// Blanks between columns.
 const GAP: usize = 2;
@@ -22,9 +22,9 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// The table in lines of at most `width` characters, as far as the columns allow.
+    /// The table in lines of at most `width` characters; as records where columns do not fit.
     pub fn text(&self, width: usize) -> String {
-        let widths = self.widths(width);
+        let Some(widths) = self.widths(width) else { return self.records(width) };
         let mut out = String::new();
         let head: Vec<String> = self.head.iter().map(|h| (*h).to_owned()).collect();
         for row in std::iter::once(&head).chain(&self.rows) {
@@ -33,8 +33,9 @@ impl Table {
         out
     }
 
-    /// Natural widths; when their sum is too much, the widest columns give first.
-    fn widths(&self, width: usize) -> Vec<usize> {
+    /// Natural widths; when their sum is too much, the widest columns give first. None when
+    /// even the narrowest are too wide.
+    fn widths(&self, width: usize) -> Option<Vec<usize>> {
         let mut widths: Vec<usize> = (0..self.head.len())
             .map(|column| {
                 let cells = self.rows.iter().filter_map(|row| row.get(column));
@@ -43,20 +44,29 @@ impl Table {
             })
             .collect();
         let room = width.saturating_sub(GAP * widths.len().saturating_sub(1));
+        let floor = |at: usize| {
+            if at + 1 == self.head.len() { MIN_LAST } else { self.head[at].len() }
+        };
         while widths.iter().sum::<usize>() > room {
-            let (at, widest) = widths
-                .iter()
-                .copied()
-                .enumerate()
-                .max_by_key(|&(at, w)| (w, at))
-                .unwrap_or_default();
-            let floor = if at + 1 == widths.len() { MIN_LAST } else { self.head[at].len().max(8) };
-            if widest <= floor {
-                break;
-            }
+            let able = widths.iter().enumerate().filter(|&(at, &w)| w > floor(at));
+            let (at, _) = able.max_by_key(|&(at, &w)| (w, at))?;
             widths[at] -= 1;
         }
-        widths
+        Some(widths)
+    }
+
+    /// Each row as lines of head and value, for terminals that no column fits.
+    fn records(&self, width: usize) -> String {
+        let label = self.head.iter().map(|head| head.len()).max().unwrap_or(0);
+        let mut out = String::new();
+        for row in &self.rows {
+            for (head, cell) in self.head.iter().zip(row) {
+                let line = [(*head).to_owned(), cell.clone()];
+                write_row(&mut out, &line, &[label, width.saturating_sub(label + GAP).max(1)]);
+            }
+            out.push('\n');
+        }
+        out
     }
 }
 
@@ -120,7 +130,7 @@ mod tests {
         let mut table = Table::new(&["POD", "WHY"]);
         table.row(vec!["default/a".into(), "needs 500 cpu and there is less ".repeat(4)]);
         table.row(vec!["x".repeat(90), "word".repeat(30)]);
-        for width in [40, 80, 200] {
+        for width in [24, 40, 80, 200] {
             let text = table.text(width);
             let longest = text.lines().map(|l| l.chars().count()).max().unwrap();
             assert!(longest <= width, "{width}: {longest}\n{text}");

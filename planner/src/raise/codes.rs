@@ -185,11 +185,7 @@ pub const REJECTED_CODES: &[CodeDoc] = &[
         "A volume claim of the pod is being deleted.",
         "Let the pod use another claim.",
     ),
-    doc(
-        "claimLost",
-        "A volume claim is bound to a volume that is gone.",
-        "Create the claim anew.",
-    ),
+    doc("claimLost", "A volume claim is bound to a volume that is gone.", "Create the claim anew."),
     doc(
         "claimNotBoundYet",
         "A volume claim is not bound, and its class binds without waiting for a pod.",
@@ -200,11 +196,7 @@ pub const REJECTED_CODES: &[CodeDoc] = &[
         "A volume claim names a volume that does not exist.",
         "Restore the volume, or create the claim anew.",
     ),
-    doc(
-        "volumeBeingDeleted",
-        "The volume of a claim is being deleted.",
-        "Create the claim anew.",
-    ),
+    doc("volumeBeingDeleted", "The volume of a claim is being deleted.", "Create the claim anew."),
     doc(
         "noStorageClass",
         "A volume claim is not bound and names no storage class.",

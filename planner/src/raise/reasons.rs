@@ -41,7 +41,7 @@ pub(crate) fn because(w: &Words, class: &PodClass, r: &Reason) -> Because {
         | ReasonCode::Volume
         | ReasonCode::Labels
         | ReasonCode::TopologyConflict => label(w, class, r, &mut said),
-        _ => plain(w, r),
+        _ => plain(w, class, r),
     };
     said
 }
@@ -83,6 +83,13 @@ fn too_small(w: &Words, r: &Reason, said: &mut Because) -> String {
         }
         _ => format!("the best type that passes the other tests ({})", counts(c)),
     };
+    let key = w.resource(r.subject);
+    if r.best <= 0 && r.code == ReasonCode::Size {
+        return format!(
+            "needs {need} and no type that pool `{pool}` allows has any `{key}`: allow types that \
+             have it"
+        );
+    }
     // The engine's best is less than the machine when DaemonSets take their part.
     let named = match w.largest(r.template, r.subject) {
         Some((name, amount)) if r.code == ReasonCode::Size && amount >= r.best => {
@@ -90,9 +97,10 @@ fn too_small(w: &Words, r: &Reason, said: &mut Because) -> String {
         }
         _ => best,
     };
+    let daemons = if w.p.daemons.is_empty() { "" } else { " with its DaemonSets" };
     format!(
-        "needs {need} with its DaemonSets and {among} in pool `{pool}` has {named}: lower the \
-         request or allow larger types"
+        "needs {need}{daemons} and {among} in pool `{pool}` has {named}: lower the request or \
+         allow larger types"
     )
 }
 
@@ -107,8 +115,9 @@ fn limit(w: &Words, r: &Reason, said: &mut Because) -> String {
     said.need = Some(w.quantity(r.subject, r.need));
     said.best = Some(w.quantity(r.subject, r.best));
     format!(
-        "the smallest type that fits has {} and the limits of pool `{pool}` leave {}: raise \
-         `limits.{}` of the pool or allow smaller types",
+        "the smallest type that fits has {} and the limits of pool `{pool}` leave {} (nodes opened \
+         before in this plan count as their largest type): raise `limits.{}` of the pool or allow \
+         smaller types",
         w.amount(r.subject, r.need),
         w.amount(r.subject, r.best),
         w.resource(r.subject)
@@ -162,11 +171,16 @@ fn topology(w: &Words, r: &Reason, said: &mut Because) -> String {
                 r.need
             )
         }
-        ReasonCode::Affinity => format!(
-            "{rule} needs a {domain} that holds such a pod; {} are counted in all, none where \
-             this pod may go: place those pods first, widen the affinity or make it a preference",
-            if r.best == i64::MAX { 0 } else { r.best }
-        ),
+        ReasonCode::Affinity => {
+            let found = match r.best {
+                0 | i64::MAX => "there is none anywhere".to_owned(),
+                count => format!("{count} are counted, none where this pod may go"),
+            };
+            format!(
+                "{rule} needs a {domain} that holds such a pod and {found}: place those pods \
+                 first, widen the affinity or make it a preference"
+            )
+        }
         _ => format!(
             "{rule} needs a {domain} without such a pod and every one that this pod may use has \
              {}: open further domains, lower the replicas or make the anti-affinity a preference",
@@ -234,9 +248,10 @@ fn hint(w: &Words, key: &str) -> String {
     similar.map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
 }
 
-fn plain(w: &Words, r: &Reason) -> String {
+fn plain(w: &Words, class: &PodClass, r: &Reason) -> String {
     let pool = w.pool(r.template);
     let c = counts(r.types);
+    let place = place(w, class);
     match r.code {
         ReasonCode::NoPools => {
             "needs a new node and no node pool can open one: add a NodePool, or \
@@ -270,20 +285,20 @@ fn plain(w: &Words, r: &Reason) -> String {
              widen the labels and lower the requests"
         ),
         ReasonCode::LabelsAndOffering => format!(
-            "no instance type of pool `{pool}` has fitting labels and none can be bought there \
+            "no instance type of pool `{pool}` has fitting labels and none can be bought{place} \
              ({c}): widen labels, zones and capacity types"
         ),
         ReasonCode::SizeAndOffering => format!(
-            "no instance type of pool `{pool}` is large enough and none can be bought there \
+            "no instance type of pool `{pool}` is large enough and none can be bought{place} \
              ({c}): lower the requests and widen zones and capacity types"
         ),
         ReasonCode::Offering => format!(
-            "no instance type of pool `{pool}` can be bought in the zones and capacity types that \
-             are left ({c}): allow further zones or capacity types, or wait for capacity"
+            "no instance type of pool `{pool}` can be bought{place} in the zones and capacity \
+             types that are left ({c}): allow further zones or capacity types, or wait for capacity"
         ),
         ReasonCode::FittingNotOffered => format!(
             "{} types of pool `{pool}` have fitting labels and are large enough, but none of them \
-             can be bought there ({c}): allow further zones, capacity types or types",
+             can be bought{place} ({c}): allow further zones, capacity types or types",
             r.types.labels_large
         ),
         ReasonCode::OfferedNotFitting => format!(
@@ -292,6 +307,16 @@ fn plain(w: &Words, r: &Reason) -> String {
             r.types.large_offered
         ),
         _ => format!("does not fit pool `{pool}` ({c}): widen the pool or lower the requests"),
+    }
+}
+
+/// Where the pod wants to be: " where the pod asks for `zone` In [a]"; empty without a wish.
+fn place(w: &Words, class: &PodClass) -> String {
+    let keys = [w.p.well.zone, w.p.well.capacity_type].into_iter().filter(|&key| key != NONE);
+    let asked = keys.filter_map(|key| Some(format!("`{}` {}", w.key(key), w.asked(class, key)?)));
+    match asked.collect::<Vec<_>>() {
+        asked if asked.is_empty() => String::new(),
+        asked => format!(" where the pod asks to be ({})", asked.join(", ")),
     }
 }
 

@@ -1,0 +1,382 @@
+//! The real binary from outside: exit codes, streams, forms and every kind of bad input.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+struct Ran {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+fn run_in(args: &[&str], stdin: &str, columns: &str) -> Ran {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_dunnage"))
+        .args(args)
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
+        .env("COLUMNS", columns)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut pipe = child.stdin.take().expect("a pipe was asked for");
+    let text = stdin.to_owned();
+    let writer = std::thread::spawn(move || pipe.write_all(text.as_bytes()));
+    let done = child.wait_with_output().expect("the binary ends");
+    // A program that refuses its arguments does not read its input.
+    let _ = writer.join();
+    Ran {
+        code: done.status.code().unwrap_or(-1),
+        out: String::from_utf8(done.stdout).expect("UTF-8"),
+        err: String::from_utf8(done.stderr).expect("UTF-8"),
+    }
+}
+
+fn run(args: &[&str]) -> Ran {
+    run_in(args, "", "100")
+}
+
+/// Plans what is written on standard input, as JSON.
+fn plan_of(input: &str) -> (Ran, Value) {
+    let ran = run_in(&["plan", "-f", "-", "-o", "json"], input, "100");
+    let plan = serde_json::from_str(&ran.out).unwrap_or(Value::Null);
+    (ran, plan)
+}
+
+/// A folder of one test's own, empty.
+fn folder(test: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("dunnage-{}-{test}", std::process::id()));
+    let _ = fs::remove_dir_all(&path);
+    fs::create_dir_all(&path).expect("a folder for the test");
+    path
+}
+
+/// A Snapshot of one pool with two types, and the pods given.
+fn world(pods: Vec<Value>) -> Value {
+    let ty = |name: &str, cpu: &str, price: f64| {
+        json!({"name": name,
+               "requirements": [{"key": "kubernetes.io/arch", "operator": "In", "values": ["amd64"]}],
+               "capacity": {"cpu": cpu, "memory": "16Gi", "pods": "20"},
+               "offerings": [{"zone": "z-1", "capacityType": "on-demand", "price": price}]})
+    };
+    json!({
+        "now": "2026-11-30T12:00:00Z",
+        "nodePools": [{"apiVersion": "karpenter.sh/v1", "kind": "NodePool",
+            "metadata": {"name": "default"},
+            "spec": {"template": {"spec": {"requirements": [],
+                "nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"}}}}}],
+        "instanceTypes": [ty("small", "2", 0.1), ty("big", "8", 0.4)],
+        "pods": pods,
+    })
+}
+
+fn pod(name: &str, cpu: &str) -> Value {
+    json!({"metadata": {"name": name},
+           "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": cpu}}}]}})
+}
+
+#[test]
+fn a_plan_exits_0_and_writes_nothing_to_standard_error() {
+    let (ran, plan) = plan_of(&world(vec![pod("a", "1"), pod("b", "500")]).to_string());
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert_eq!(plan["launch"][0]["cheapest"]["instanceType"], "small");
+    assert_eq!(plan["launch"][0]["instanceTypes"], json!(["small", "big"]));
+    assert_eq!(plan["launch"][0]["pods"], json!(["default/a"]));
+    assert_eq!(plan["cost"]["launchPerHour"], 0.1);
+    assert_eq!(plan["cost"]["gap"], Value::Null);
+    let why = &plan["unplaced"][0];
+    assert_eq!(why["pod"], "default/b");
+    assert_eq!(why["because"][0]["code"], "size");
+    let message = why["because"][0]["message"].as_str().unwrap_or_default();
+    assert!(message.contains("500 cpu") && message.contains("`big`"), "{message}");
+}
+
+#[test]
+fn the_fix_of_the_message_places_the_pod() {
+    let (_, plan) = plan_of(&world(vec![pod("b", "8")]).to_string());
+    assert_eq!(plan["unplaced"], json!([]));
+    assert_eq!(plan["launch"][0]["cheapest"]["instanceType"], "big");
+}
+
+#[test]
+fn the_same_input_gives_the_same_bytes_in_any_order() {
+    let pods = vec![pod("a", "1"), pod("b", "1500m"), pod("c", "300m"), pod("d", "7")];
+    let (first, _) = plan_of(&world(pods.clone()).to_string());
+    let (second, _) = plan_of(&world(pods.clone()).to_string());
+    let (turned, _) = plan_of(&world(pods.into_iter().rev().collect()).to_string());
+    assert_eq!(first.code, 0, "{}", first.err);
+    assert_eq!(first.out, second.out);
+    assert_eq!(first.out, turned.out);
+}
+
+#[test]
+fn yaml_and_json_say_the_same() {
+    let input = world(vec![pod("a", "1"), pod("b", "500")]).to_string();
+    let (_, json) = plan_of(&input);
+    let yaml = run_in(&["plan", "-f", "-", "-o", "yaml"], &input, "100");
+    assert_eq!(yaml.code, 0);
+    assert!(yaml.out.starts_with("launch:\n- nodePool: default\n"), "{}", yaml.out);
+    // The reader of manifests takes JSON and YAML; here a plan is no manifest, so compare words.
+    for word in ["launchPerHour: 0.1", "code: size", "pod: default/b", "gap: null"] {
+        assert!(yaml.out.contains(word), "{word} in {}", yaml.out);
+    }
+    assert!(json.is_object());
+}
+
+#[test]
+fn tables_fit_the_terminal() {
+    let pods: Vec<Value> =
+        (0..4).map(|i| pod(&format!("a-workload-with-a-long-name-{i}"), "500")).collect();
+    let input = world(pods.into_iter().chain([pod("a", "1")]).collect()).to_string();
+    for columns in ["40", "80", "140"] {
+        let ran = run_in(&["plan", "-f", "-"], &input, columns);
+        assert_eq!(ran.code, 0);
+        let width: usize = columns.parse().unwrap_or(0);
+        let long = ran.out.lines().find(|line| line.chars().count() > width);
+        assert!(long.is_none(), "{columns}: {long:?}\n{}", ran.out);
+        assert!(!ran.out.contains('\u{1b}'), "no escape codes in a pipe");
+    }
+}
+
+#[test]
+fn a_directory_is_read_in_sorted_order_and_other_files_are_left_alone() {
+    let folder = folder("directory");
+    let world = world(vec![pod("a", "1")]);
+    fs::write(folder.join("b.json"), world.to_string()).expect("written");
+    fs::write(folder.join("a.yaml"), "apiVersion: v1\nkind: Pod\nmetadata: {name: z}\nspec: {containers: [{name: c, resources: {requests: {cpu: 1}}}]}\n").expect("written");
+    fs::write(folder.join("notes.txt"), "{ not yaml").expect("written");
+    let path = folder.display().to_string();
+    let ran = run(&["plan", "-f", &path, "-o", "json"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains("default/a") && ran.out.contains("default/z"), "{}", ran.out);
+    let _ = fs::remove_dir_all(folder);
+}
+
+/// Bad input exits 2, says one line per error, and prints nothing on standard output.
+fn refused(ran: &Ran, words: &[&str]) {
+    assert_eq!(ran.code, 2, "{}{}", ran.err, ran.out);
+    assert_eq!(ran.out, "");
+    assert!(ran.err.lines().all(|line| line.starts_with("error: ")), "{}", ran.err);
+    for word in words {
+        assert!(ran.err.contains(word), "`{word}` in {}", ran.err);
+    }
+    assert!(ran.err.len() < 20_000, "a short message");
+}
+
+#[test]
+fn what_cannot_be_read_is_named() {
+    refused(&run(&["plan", "-f", "no-such-file.yaml"]), &["no-such-file.yaml", "no such file"]);
+    let folder = folder("unreadable");
+    let path = folder.display().to_string();
+    refused(&run(&["plan", "-f", &path]), &[&path, ".yaml"]);
+    fs::write(folder.join("a.yaml"), b"kind: Pod\nmetadata: {name: \xff\xfe}\n").expect("written");
+    refused(&run(&["plan", "-f", &path]), &["a.yaml:2", "UTF-8"]);
+    fs::write(folder.join("a.yaml"), "kind: Pod\nmetadata: {name: [}\n").expect("written");
+    refused(&run(&["plan", "-f", &path]), &["a.yaml", "Syntax"]);
+    let _ = fs::remove_dir_all(folder);
+}
+
+#[test]
+fn wrong_values_are_named_with_their_place() {
+    let with = |change: &dyn Fn(&mut Value)| {
+        let mut world = world(vec![pod("a", "1")]);
+        change(&mut world);
+        plan_of(&world.to_string()).0
+    };
+    let requests = "/pods/0/spec/containers/0/resources/requests/cpu";
+    let set = |at: &'static str, value: Value| {
+        move |world: &mut Value| *world.pointer_mut(at).expect("a place") = value.clone()
+    };
+    refused(&with(&set(requests, json!("-1"))), &["pods[0]", "requests.cpu", "`-1`"]);
+    refused(&with(&set(requests, json!("1e999"))), &["pods[0]", "requests.cpu", "1e999"]);
+    let term = |operator: &str| json!([{"key": "kubernetes.io/arch", "operator": operator, "values": ["amd64"]}]);
+    let at = "/nodePools/0/spec/template/spec/requirements";
+    refused(&with(&set(at, term("Near"))), &["nodePools[0]", "operator", "Near"]);
+    let label = json!({"name": "a", "labels": {"x": "y".repeat(10_000_000)}});
+    refused(&with(&set("/pods/0/metadata", label)), &["pods[0]", "labels"]);
+    let twice = |world: &mut Value| {
+        let pod = world["pods"][0].clone();
+        world["pods"].as_array_mut().expect("a list").push(pod);
+    };
+    refused(&with(&twice), &["default/a"]);
+}
+
+#[test]
+fn a_spread_without_a_selector_counts_nobody() {
+    let mut spread = pod("a", "1");
+    spread["spec"]["topologySpreadConstraints"] = json!([{"maxSkew": 1,
+        "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule"}]);
+    let (ran, plan) = plan_of(&world(vec![spread]).to_string());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(plan["unplaced"], json!([]));
+}
+
+#[test]
+fn a_cycle_of_affinities_is_an_answer() {
+    let near = |name: &str, other: &str| {
+        let mut pod = pod(name, "1");
+        pod["metadata"]["labels"] = json!({"app": name});
+        pod["spec"]["affinity"] = json!({"podAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": [{
+                "labelSelector": {"matchLabels": {"app": other}},
+                "topologyKey": "topology.kubernetes.io/zone"}]}});
+        pod
+    };
+    let (ran, plan) = plan_of(&world(vec![near("a", "b"), near("b", "a")]).to_string());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(plan["unplaced"][0]["because"][0]["code"], "affinity");
+    assert_eq!(plan["unplaced"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn sixty_thousand_pods_are_an_answer() {
+    let pods = (0..60_000).map(|i| pod(&format!("p-{i}"), "100m")).collect();
+    let (ran, plan) = plan_of(&world(pods).to_string());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let placed: usize = plan["launch"]
+        .as_array()
+        .expect("launches")
+        .iter()
+        .map(|launch| launch["pods"].as_array().map_or(0, Vec::len))
+        .sum();
+    assert_eq!(placed, 60_000);
+}
+
+#[test]
+fn options_that_make_no_sense_are_refused() {
+    let with = |option: &[&str]| {
+        let args = [&["plan", "-f", "examples/eks-inflate"], option].concat();
+        run(&args)
+    };
+    refused(&with(&["--strategy", "cheapest"]), &["not available in this version", "greedy"]);
+    refused(&with(&["--strategy", "best"]), &["`best`"]);
+    refused(&with(&["--catalog", "mars-1"]), &["mars-1", "us-east-1"]);
+    refused(&with(&["--now", "soon"]), &["--now", "soon"]);
+    refused(&with(&["--settings", "preferencePolicy"]), &["NAME=VALUE"]);
+    refused(&with(&["--settings", "preferencePolicy=Maybe"]), &["Respect"]);
+    refused(&with(&["--discount", "spot=cheap"]), &["spot=cheap"]);
+    refused(&with(&["--discount", "-1"]), &["--discount"]);
+    refused(&with(&["--prices", "no-such.csv"]), &["no-such.csv"]);
+    assert_eq!(run(&["plan"]).code, 2);
+    assert_eq!(run(&["plan", "-f", "examples/eks-inflate", "-o", "xml"]).code, 2);
+    assert_eq!(run(&["--help"]).code, 0);
+}
+
+#[test]
+fn options_change_the_answer() {
+    let price = |args: &[&str]| {
+        let all = [&["plan", "-f", "examples/eks-inflate", "-o", "json"], args].concat();
+        let ran = run(&all);
+        assert_eq!(ran.code, 0, "{args:?}: {}", ran.err);
+        let plan: Value = serde_json::from_str(&ran.out).expect("JSON");
+        plan["cost"]["launchPerHour"].as_f64().expect("a price")
+    };
+    let base = price(&[]);
+    assert!(price(&["--catalog", "eu-central-1"]) > base);
+    let halved = price(&["--discount", "0.5"]);
+    assert!((halved - base / 2.0).abs() < 1e-6, "{halved} of {base}");
+    let folder = folder("prices");
+    let file = folder.join("prices.csv");
+    fs::write(&file, "instanceType,capacityType,price\nm5.2xlarge,on-demand,0.01\n")
+        .expect("written");
+    let path = file.display().to_string();
+    assert!((price(&["--prices", &path]) - 0.01).abs() < 1e-9);
+    let _ = fs::remove_dir_all(folder);
+}
+
+#[test]
+fn explain_tells_the_whole_chain() {
+    let input = world(vec![pod("a", "1"), pod("b", "500")]).to_string();
+    let said = run_in(&["explain", "pod", "b", "-f", "-"], &input, "120");
+    assert_eq!(said.code, 0, "{}", said.err);
+    for words in ["fits nowhere", "pool default", "2 asked", "0 large enough", "nearest", "big"] {
+        assert!(said.out.contains(words), "`{words}` in {}", said.out);
+    }
+    let said = run_in(&["explain", "pod", "default/a", "-f", "-", "-o", "json"], &input, "120");
+    let said: Value = serde_json::from_str(&said.out).expect("JSON");
+    assert_eq!(said["outcome"], "launched");
+    assert_eq!(said["pools"][0]["types"]["all"], 2);
+    let unknown = run_in(&["explain", "pod", "c", "-f", "-"], &input, "120");
+    refused(&unknown, &["no pod is named `c`"]);
+    let unknown = run_in(&["explain", "node", "n", "-f", "-"], &input, "120");
+    refused(&unknown, &["no node is named `n`"]);
+}
+
+#[test]
+fn explain_node_says_what_is_left() {
+    let mut input = world(vec![pod("new", "1")]);
+    input["nodes"] = json!([{"metadata": {"name": "n1", "labels": {"kubernetes.io/hostname": "n1"}},
+        "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"},
+                   "capacity": {"cpu": "4", "memory": "8Gi", "pods": "10"}}}]);
+    let mut old = pod("old", "1500m");
+    old["spec"]["nodeName"] = json!("n1");
+    input["pods"].as_array_mut().expect("a list").push(old);
+    let said =
+        run_in(&["explain", "node", "n1", "-f", "-", "-o", "json"], &input.to_string(), "80");
+    assert_eq!(said.code, 0, "{}", said.err);
+    let said: Value = serde_json::from_str(&said.out).expect("JSON");
+    assert_eq!(said["pods"], json!(["default/old"]));
+    assert_eq!(said["takes"], json!(["default/new"]));
+    assert_eq!(said["free"]["cpu"], "2500m");
+    assert_eq!(said["remaining"]["pods"], "9");
+}
+
+#[test]
+fn the_catalog_can_be_looked_into() {
+    let list = run(&["catalog", "list", "--region", "us-east-1", "--name", "m5.", "-o", "json"]);
+    assert_eq!(list.code, 0, "{}", list.err);
+    let types: Value = serde_json::from_str(&list.out).expect("JSON");
+    assert!(types.as_array().is_some_and(|types| types.len() > 5));
+    let arm = run(&["catalog", "list", "--arch", "arm64", "--name", "m"]);
+    assert!(arm.out.contains("m7g.large") && !arm.out.contains("m7i.large"), "{}", arm.out);
+    let show = run(&["catalog", "show", "m5.large"]);
+    for words in ["m5.large in us-east-1", "0.096", "ALLOCATABLE", "spot price"] {
+        assert!(show.out.contains(words), "`{words}` in {}", show.out);
+    }
+    let show = run(&["catalog", "show", "Standard_D4s_v5", "-o", "json"]);
+    assert_eq!(serde_json::from_str::<Value>(&show.out).expect("JSON")["region"], "eastus");
+    refused(&run(&["catalog", "show", "m5.huge"]), &["m5.huge"]);
+    refused(&run(&["catalog", "list", "--region", "mars"]), &["mars"]);
+    refused(&run(&["catalog", "list", "--arch", "vax"]), &["vax"]);
+}
+
+#[test]
+fn definitions_and_completions_are_printed() {
+    let crds = run(&["crds"]);
+    assert_eq!(crds.code, 0);
+    for kind in ["NodePool", "NodeClaim", "NodeOverlay", "EC2NodeClass", "AKSNodeClass"] {
+        assert!(crds.out.contains(&format!("kind: {kind}\n")), "{kind}");
+    }
+    assert!(run(&["completions", "bash"]).out.contains("dunnage"));
+}
+
+/// What the first README command must say: exact machines for the examples.
+#[test]
+fn the_examples_launch_exactly_these_machines() {
+    for (example, golden) in [
+        ("eks-inflate", include_str!("golden/eks-inflate.json")),
+        ("aks-general", include_str!("golden/aks-general.json")),
+    ] {
+        let path = format!("examples/{example}");
+        let ran = run(&["plan", "-f", &path, "-o", "json"]);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let plan: Value = serde_json::from_str(&ran.out).expect("JSON");
+        let golden: Value = serde_json::from_str(golden).expect("JSON");
+        assert_eq!(plan["unplaced"], json!([]), "{example}");
+        let launches: Vec<Value> = plan["launch"]
+            .as_array()
+            .expect("launches")
+            .iter()
+            .map(|l| {
+                json!({"nodePool": l["nodePool"], "cheapest": l["cheapest"], "pods": l["pods"],
+                       "requests": l["requests"],
+                       "instanceTypes": l["instanceTypes"].as_array().map(Vec::len)})
+            })
+            .collect();
+        assert_eq!(json!({"launch": launches, "cost": plan["cost"]}), golden, "{example}");
+    }
+}
