@@ -46,6 +46,9 @@ impl Size {
         groups: 12,
         families: 70,
     };
+    /// More types than a launch request holds.
+    pub const MANY_TYPES: Self =
+        Self { types: 2000, templates: 2, nodes: 3, classes: 6, pods: 4, groups: 3, families: 70 };
 }
 
 /// A random problem.

@@ -7,6 +7,7 @@ mod args;
 mod arrows;
 mod cases;
 mod check;
+mod fuzz;
 mod oracle;
 mod random;
 mod run;
@@ -20,6 +21,8 @@ usage: cargo xtask VERB [options]
   check     formatting, clippy, the arrows between crates, forbidden text
   test      every test of the workspace
   nostd     build and run the proof that engine-core needs no std
+  fuzz TARGET  fuzz requirements, place_check, quantity, cron or front_door
+            [--seconds 60] [--planted skew|overhead|port]
   cases     print which test covers which handed case
   oracle    hold `dunnage plan --strategy karpenter` against Karpenter's own scheduler
             [--inputs DIR] [--random 500] [--seed 1] [--runs 8] [--only NAME] [--keep DIR]
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
         "nostd" => args::none(&rest).and_then(|()| check::nostd()),
         "cases" => args::none(&rest).and_then(|()| cases::cases()),
         "ci" => args::none(&rest).and_then(|()| check::ci()),
+        "fuzz" => fuzz::Options::parse(&rest).and_then(|o| fuzz::fuzz(&o)),
         "oracle" => oracle::Options::parse(&rest).and_then(|o| oracle::oracle(&o)),
         "" | "help" | "--help" | "-h" => {
             print!("{USAGE}");

@@ -1,5 +1,8 @@
 //! Texts from outside.
 
+use dunnage_planner::error::PlanError;
+use dunnage_planner::options::{Options, Strategy};
+use dunnage_planner::plan::{Failure, plan};
 use dunnage_planner::quantity::{
     Rounding, format_bytes, format_milli, format_units, is_quantity, parse_microusd, parse_milli,
     parse_units,
@@ -32,8 +35,8 @@ pub fn quantity(bytes: &[u8]) -> bool {
     true
 }
 
-/// A text is a cluster: it is read, lowered, solved and checked, or refused with errors that
-/// say where and what.
+/// A text is a cluster: it is read and planned under both strategies, or refused with errors
+/// that say where and what. True when it was planned.
 pub fn front_door(bytes: &[u8]) -> bool {
     let source = match Source::from_bytes("input.yaml", bytes.to_vec()) {
         Ok(source) => source,
@@ -42,12 +45,26 @@ pub fn front_door(bytes: &[u8]) -> bool {
             return false;
         }
     };
-    match read(&[source]) {
-        Ok(_) => true,
+    let snapshot = match read(&[source]) {
+        Ok(snapshot) => snapshot,
         Err(errors) => {
-            assert!(!errors.is_empty(), "a refusal without a reason");
-            errors.iter().for_each(|e| assert!(!e.to_string().is_empty()));
-            false
+            explained(&errors);
+            return false;
+        }
+    };
+    let mut is_planned = false;
+    for (_, strategy) in Strategy::ALL {
+        match plan(&snapshot, &Options { strategy, ..Options::default() }) {
+            Ok(_) => is_planned = true,
+            Err(Failure::Input(errors)) => explained(&errors),
+            // A limit of the engine is an answer; a refused decision or table is not.
+            Err(Failure::Broken(why)) => assert!(why.starts_with("limit "), "{why}"),
         }
     }
+    is_planned
+}
+
+fn explained(errors: &[PlanError]) {
+    assert!(!errors.is_empty(), "a refusal without a reason");
+    errors.iter().for_each(|e| assert!(!e.to_string().is_empty()));
 }

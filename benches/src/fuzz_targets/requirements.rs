@@ -28,8 +28,8 @@ pub fn requirements(bytes: &[u8]) -> bool {
     let mut draw = Draw::bytes(bytes);
     let mut t = Tables::default();
     let count = draw.one_of(&[1, 3, 6, 64, 65]);
-    let values = (0..count)
-        .map(|i| Value { integer: draw.chance(60).then_some(2 * i64::from(i % 5)) });
+    let values =
+        (0..count).map(|i| Value { integer: draw.chance(60).then_some(2 * i64::from(i % 5)) });
     let values: Vec<_> = values.collect();
     let values = push(&mut t.values, values);
     t.keys.push(Key { values, is_well_known: draw.chance(50) });

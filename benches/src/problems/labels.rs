@@ -82,7 +82,8 @@ pub fn set(t: &mut Tables, mut rows: Vec<Requirement>) -> u32 {
 /// A random requirement on `key`.
 pub fn requirement(t: &mut Tables, draw: &mut Draw, key: u32) -> Requirement {
     let count = values(t, key);
-    let has_integers = t.keys[key as usize].values.of(&t.values).iter().any(|v| v.integer.is_some());
+    let has_integers =
+        t.keys[key as usize].values.of(&t.values).iter().any(|v| v.integer.is_some());
     let exists = Requirement { key, is_complement: true, ..Requirement::default() };
     match draw.below(if has_integers { 10 } else { 7 }) {
         0..=3 => {

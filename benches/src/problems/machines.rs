@@ -65,7 +65,12 @@ pub fn tolerations(t: &mut Tables, draw: &mut Draw) -> Span {
                 value,
                 integer: Some(i64::from(value)),
                 operator,
-                effect: draw.one_of(&[None, None, Some(Effect::NoSchedule), Some(Effect::NoExecute)]),
+                effect: draw.one_of(&[
+                    None,
+                    None,
+                    Some(Effect::NoSchedule),
+                    Some(Effect::NoExecute),
+                ]),
             }
         })
         .collect();
@@ -248,9 +253,13 @@ pub fn nodes(t: &mut Tables, draw: &mut Draw, size: Size, labels: &Labels) {
 
 fn node(t: &mut Tables, draw: &mut Draw, labels: &Labels) {
     let mut rows = Vec::new();
-    for (key, percent) in
-        [(labels.zone, 90), (labels.kind, 90), (labels.size, 90), (labels.family, 80), (labels.team, 40)]
-    {
+    for (key, percent) in [
+        (labels.zone, 90),
+        (labels.kind, 90),
+        (labels.size, 90),
+        (labels.family, 80),
+        (labels.team, 40),
+    ] {
         if draw.chance(percent) {
             let value = draw.below(values(t, key));
             rows.push(is_in(t, key, [value]));

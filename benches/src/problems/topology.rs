@@ -115,7 +115,8 @@ fn count(t: &mut Tables, draw: &mut Draw) {
             t.groups[g].total = total;
             continue;
         }
-        let mut known: Vec<u32> = t.nodes.iter().filter_map(|n| label(t, n.set, group.key)).collect();
+        let mut known: Vec<u32> =
+            t.nodes.iter().filter_map(|n| label(t, n.set, group.key)).collect();
         known.sort_unstable();
         known.dedup();
         let rows: Vec<_> = known

@@ -6,6 +6,7 @@ use dunnage_benches::problems::{self, Size, problem};
 use dunnage_benches::room::Room;
 use dunnage_benches::tables::Tables;
 use dunnage_engine_core::decision::{Decision, Target};
+use dunnage_engine_core::limits::TYPES_PER_NEW_NODE;
 use dunnage_engine_core::problem::{NONE, Rules};
 
 fn each(seeds: std::ops::Range<u64>, size: Size, test: impl Fn(&Tables)) {
@@ -32,6 +33,10 @@ impl Drop for Told {
 fn mended_decisions_pass_the_check_and_lose_no_pod() {
     each(0..2000, Size::SMALL, |t| check_problem(&t.problem(Rules::MENDED)));
     each(0..30, Size::WIDE, |t| check_problem(&t.problem(Rules::MENDED)));
+    each(0..3, Size::MANY_TYPES, |t| {
+        assert!(t.types.len() > TYPES_PER_NEW_NODE, "{} types", t.types.len());
+        check_problem(&t.problem(Rules::MENDED));
+    });
 }
 
 #[test]
