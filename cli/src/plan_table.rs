@@ -13,7 +13,7 @@ const NAMED: usize = 3;
 /// The plan in lines of at most `width` characters.
 pub fn text(plan: &Plan, width: usize) -> String {
     let mut out = String::new();
-    summary(&mut out, plan);
+    summary(&mut out, plan, width);
     if !plan.launch.is_empty() {
         let _ = write!(out, "\nLAUNCH\n{}", launches(&plan.launch, width));
         because(&mut out, &plan.launch, width);
@@ -35,11 +35,10 @@ pub fn text(plan: &Plan, width: usize) -> String {
     out
 }
 
-fn summary(out: &mut String, plan: &Plan) {
+fn summary(out: &mut String, plan: &Plan, width: usize) {
     let launched: usize = plan.launch.iter().map(|launch| launch.pods.len()).sum();
     let bound: usize = plan.bind.iter().map(|bind| bind.pods.len()).sum();
-    let _ = writeln!(
-        out,
+    let text = format!(
         "{} to launch for {}, {} bound to existing nodes, {} unplaced: {} USD/h",
         counted(plan.launch.len(), "node"),
         counted(launched, "pod"),
@@ -47,6 +46,7 @@ fn summary(out: &mut String, plan: &Plan) {
         counted(plan.unplaced.len(), "pod"),
         plan.cost.launch_per_hour
     );
+    paragraph(out, &text, width);
 }
 
 fn counted(count: usize, noun: &str) -> String {

@@ -259,7 +259,7 @@ fn options_that_make_no_sense_are_refused() {
     refused(&with(&["--settings", "preferencePolicy"]), &["NAME=VALUE"]);
     refused(&with(&["--settings", "preferencePolicy=Maybe"]), &["Respect"]);
     refused(&with(&["--discount", "spot=cheap"]), &["spot=cheap"]);
-    refused(&with(&["--discount", "-1"]), &["--discount"]);
+    refused(&with(&["--discount=-1"]), &["--discount"]);
     refused(&with(&["--prices", "no-such.csv"]), &["no-such.csv"]);
     assert_eq!(run(&["plan"]).code, 2);
     assert_eq!(run(&["plan", "-f", "examples/eks-inflate", "-o", "xml"]).code, 2);
@@ -268,15 +268,17 @@ fn options_that_make_no_sense_are_refused() {
 
 #[test]
 fn options_change_the_answer() {
-    let price = |args: &[&str]| {
+    let plan = |args: &[&str]| {
         let all = [&["plan", "-f", "examples/eks-inflate", "-o", "json"], args].concat();
         let ran = run(&all);
         assert_eq!(ran.code, 0, "{args:?}: {}", ran.err);
-        let plan: Value = serde_json::from_str(&ran.out).expect("JSON");
-        plan["cost"]["launchPerHour"].as_f64().expect("a price")
+        serde_json::from_str::<Value>(&ran.out).expect("JSON")
     };
+    let price = |args: &[&str]| plan(args)["cost"]["launchPerHour"].as_f64().expect("a price");
     let base = price(&[]);
-    assert!(price(&["--catalog", "eu-central-1"]) > base);
+    let there = plan(&["--catalog", "eu-central-1"]);
+    assert_eq!(there["launch"][0]["cheapest"]["zone"], "eu-central-1a");
+    assert_eq!(there["warnings"], json!([]), "the region was chosen, not assumed");
     let halved = price(&["--discount", "0.5"]);
     assert!((halved - base / 2.0).abs() < 1e-6, "{halved} of {base}");
     let folder = folder("prices");
