@@ -175,3 +175,6 @@ impl Tables {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

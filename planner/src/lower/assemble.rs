@@ -110,7 +110,7 @@ fn type_rows(
         let mut rows = Vec::new();
         for own in list {
             match TypeRow::of(own, dialect, warnings) {
-                Ok(row) => rows.push(row),
+                Ok(own) => rows.extend(own),
                 Err(error) => errors.push(*error),
             }
         }

@@ -89,12 +89,13 @@ pub fn allocatable(capacity: &Amounts, overhead: &Amounts) -> Amounts {
 }
 
 impl TypeRow {
-    /// Reads an instance type; prices below zero become zero, with a warning.
+    /// Reads an instance type: a row and its overhead, or two when only some of its offerings
+    /// have a zone. Prices below zero become zero, with a warning.
     pub fn of(
         own: &InstanceType,
         dialect: &Dialect,
         warnings: &mut Vec<Warning>,
-    ) -> Result<(Self, Amounts), Box<PlanError>> {
+    ) -> Result<Vec<(Self, Amounts)>, Box<PlanError>> {
         let place = Origin::default();
         let field = |name: &str| format!("instanceTypes[{}].{name}", own.name);
         let capacity = amounts_of(Some(&own.capacity), &field("capacity"), &place)?;
@@ -117,7 +118,31 @@ impl TypeRow {
             capacity,
             offerings,
         };
-        Ok((row, overhead))
+        let rows = row.by_zone();
+        Ok(rows.into_iter().map(|row| (row, overhead.clone())).collect())
+    }
+
+    /// Offerings without a zone become a type that has none: they are no domain of a spread
+    /// over zones, and cannot serve what asks for a zone.
+    fn by_zone(mut self) -> Vec<Self> {
+        let (zoned, unzoned): (Vec<_>, Vec<_>) =
+            self.offerings.drain(..).partition(|offering| !offering.zone.is_empty());
+        let mut rows = Vec::new();
+        if !unzoned.is_empty() {
+            let mut row = Self { offerings: unzoned, ..self.clone() };
+            row.needs.0.insert(ZONE.to_owned(), Need::nothing());
+            rows.push(row);
+        }
+        if rows.is_empty() || !zoned.is_empty() {
+            self.offerings = zoned;
+            if let Some(zones) = self.needs.0.get_mut(ZONE)
+                && !zones.is_complement
+            {
+                zones.values.remove("");
+            }
+            rows.push(self);
+        }
+        rows
     }
 }
 
@@ -142,14 +167,6 @@ fn needs(own: &InstanceType, dialect: &Dialect) -> Needs {
             needs.add(key, need);
         }
     }
-    // An offering without a zone is no domain of zones.
-    if let Some(zones) = needs.0.get_mut(ZONE)
-        && !zones.is_complement
-        && zones.values.remove("")
-        && zones.values.is_empty()
-    {
-        needs.0.remove(ZONE);
-    }
     needs
 }
 
@@ -164,7 +181,11 @@ fn offering(
         .iter()
         .map(|(key, value)| (dialect.normalized(key).to_owned(), value.clone()))
         .collect();
-    labels.insert(ZONE.to_owned(), own.zone.clone());
+    if own.zone.is_empty() {
+        labels.remove(ZONE);
+    } else {
+        labels.insert(ZONE.to_owned(), own.zone.clone());
+    }
     labels.insert(CAPACITY_TYPE.to_owned(), own.capacity_type.clone());
     let key = dialect.reservation_key();
     let reservation = (own.capacity_type == CAPACITY_TYPE_RESERVED)
@@ -210,38 +231,40 @@ mod tests {
 
     use super::*;
 
-    fn read(value: serde_json::Value) -> (TypeRow, Vec<Warning>) {
+    fn read(value: serde_json::Value) -> Vec<TypeRow> {
         let own: InstanceType = serde_json::from_value(value).unwrap();
-        let mut warnings = Vec::new();
-        let (row, _) = TypeRow::of(&own, &Dialect::default(), &mut warnings).unwrap();
-        (row, warnings)
+        let rows = TypeRow::of(&own, &Dialect::default(), &mut Vec::new()).unwrap();
+        rows.into_iter().map(|(row, _)| row).collect()
     }
 
     #[test]
     fn allocatable_is_less_overhead_and_huge_pages() {
-        let (row, _) = read(json!({
+        let rows = read(json!({
             "name": "m", "offerings": [],
             "capacity": {"cpu": "4", "memory": "16Gi", "hugepages-2Mi": "2Gi"},
             "overhead": {"cpu": "80m", "memory": "1Gi", "ephemeral-storage": "1Gi"}
         }));
-        assert_eq!(row.allocatable["cpu"], 3920);
-        assert_eq!(row.allocatable["memory"], 13 << 30);
-        assert!(!row.allocatable.contains_key("ephemeral-storage"));
-        let (row, _) = read(json!({
+        assert_eq!(rows[0].allocatable["cpu"], 3920);
+        assert_eq!(rows[0].allocatable["memory"], 13 << 30);
+        assert!(!rows[0].allocatable.contains_key("ephemeral-storage"));
+        let rows = read(json!({
             "name": "m", "offerings": [], "capacity": {"memory": "1Gi", "hugepages-1Gi": "2Gi"}
         }));
-        assert_eq!(row.allocatable["memory"], 0);
+        assert_eq!(rows[0].allocatable["memory"], 0);
     }
 
     // CASE: C11
     #[test]
-    fn an_offering_without_zone_is_no_zone_of_its_type() {
+    fn an_offering_without_zone_is_a_type_without_zone() {
         let offer = |zone: &str| json!({"zone": zone, "capacityType": "spot", "price": 0.1});
-        let (row, _) = read(json!({"name": "m", "offerings": [offer(""), offer("b")]}));
-        assert_eq!(row.needs.get(ZONE), Some(&Need::one_of(["b"])));
-        assert_eq!(row.offerings[0].zone, "");
-        let (row, _) = read(json!({"name": "m", "offerings": [offer("")]}));
-        assert_eq!(row.needs.get(ZONE), None);
+        let rows = read(json!({"name": "m", "offerings": [offer(""), offer("b")]}));
+        assert_eq!(rows.len(), 2);
+        assert_eq!(rows[0].needs.get(ZONE), Some(&Need::nothing()));
+        assert_eq!(rows[0].offerings[0].labels.get(ZONE), None);
+        assert_eq!(rows[1].needs.get(ZONE), Some(&Need::one_of(["b"])));
+        assert_eq!(rows[1].offerings.len(), 1);
+        assert_eq!(read(json!({"name": "m", "offerings": [offer("")]})).len(), 1);
+        assert_eq!(read(json!({"name": "m", "offerings": []})).len(), 1);
     }
 
     #[test]

@@ -34,7 +34,7 @@ fn pool(requirements: &[(&str, Need)]) -> PoolTypes {
         ]
     }))
     .unwrap();
-    let types = vec![TypeRow::of(&own, &Dialect::default(), &mut Vec::new()).unwrap()];
+    let types = TypeRow::of(&own, &Dialect::default(), &mut Vec::new()).unwrap();
     let mut labels = Needs::default();
     labels.add(dunnage_api::labels::NODE_POOL, Need::one_of(["p"]));
     let mut template = labels.clone();
