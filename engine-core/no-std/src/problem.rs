@@ -29,7 +29,15 @@ const fn span(start: u32, len: u32) -> Span {
 const EMPTY: Span = span(0, 0);
 
 const fn is_in(key: u32, values: Span) -> Requirement {
-    Requirement { key, is_complement: false, values, lower: None, upper: None, min_values: 0 }
+    Requirement {
+        key,
+        is_complement: false,
+        values,
+        lower: None,
+        upper: None,
+        min_values: 0,
+        must_exist: false,
+    }
 }
 
 /// `requirement_values` are 0, 1, 2.
