@@ -70,7 +70,7 @@ pub fn cut(p: &Problem, layout: &Layout, set: &[u64], mask: &mut [u64], most: us
     let no_dearer = |mask: &[u64], limit: i64| ranks(mask).filter(|&t| price(t) <= limit).count();
     let (mut low, mut high) = (-1i64, i64::MAX);
     while low + 1 < high {
-        let middle = low + (high - low) / 2;
+        let middle = i64::midpoint(low, high);
         if no_dearer(mask, middle) <= most { low = middle } else { high = middle }
     }
     let mut room = most - no_dearer(mask, low);

@@ -581,6 +581,8 @@ pub struct Rules {
     pub existence_is_lost: bool,
     /// Pods that others spread over or seek leave their new node's domain open and uncounted.
     pub counted_pods_leave_domains_open: bool,
+    /// In reasons, a type counts as large enough only with a usable offering.
+    pub size_needs_offering: bool,
     /// A spread over single nodes takes zero as the minimum even when every node holds pods.
     pub node_minimum_is_zero: bool,
     /// Nodes of equal load keep their last order instead of their order of creation.
@@ -610,6 +612,7 @@ impl Rules {
         contradiction_is_absence: true,
         existence_is_lost: true,
         counted_pods_leave_domains_open: true,
+        size_needs_offering: true,
         node_minimum_is_zero: true,
         stable_resort: true,
         tie_seed: 0,
@@ -634,6 +637,7 @@ impl Rules {
         contradiction_is_absence: false,
         existence_is_lost: false,
         counted_pods_leave_domains_open: false,
+        size_needs_offering: false,
         node_minimum_is_zero: false,
         stable_resort: false,
         tie_seed: 0,

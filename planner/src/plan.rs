@@ -16,10 +16,10 @@ use thiserror::Error;
 
 use crate::error::{PlanError, Warning};
 use crate::lower::{Lowered, lower};
-use crate::options::Options;
+use crate::options::{Options, Strategy};
 use crate::raise::raise;
 use crate::snapshot::Snapshot;
-use crate::solve::{OwnedDecision, solve};
+use crate::solve::{OwnedDecision, solve, verify};
 
 /// Why there is no plan.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -52,15 +52,33 @@ pub(crate) fn decide(snapshot: &Snapshot, options: &Options) -> Result<Decided, 
     let mut warnings = snapshot.warnings.clone();
     let types = types::type_lists(snapshot, options, &mut warnings).map_err(Failure::Input)?;
     let lowered = lower(snapshot, &types, options).map_err(Failure::Input)?;
-    let decision = decided(&lowered)?;
     warnings.extend(lowered.warnings.iter().cloned());
+    let decision = decided(&lowered, options.strategy, &mut warnings)?;
     warnings.extend(static_pools(&lowered));
     let plan = raise(&lowered, &decision.decision(), options.strategy, &warnings);
     Ok(Decided { lowered, plan })
 }
 
-fn decided(lowered: &Lowered) -> Result<OwnedDecision, Failure> {
-    solve(&lowered.tables.problem()).map_err(|error| Failure::Broken(error.to_string()))
+/// Solves and verifies. A decision that breaks a rule is never shown, unless the caller asked
+/// for Karpenter's own rules, which break some: then a warning says which.
+fn decided(
+    lowered: &Lowered,
+    strategy: Strategy,
+    warnings: &mut Vec<Warning>,
+) -> Result<OwnedDecision, Failure> {
+    let problem = lowered.tables.problem();
+    let broken = |error: &dyn std::fmt::Display| Failure::Broken(error.to_string());
+    let decision = solve(&problem).map_err(|e| broken(&e))?;
+    match (verify(&problem, &decision.decision()), strategy) {
+        (Ok(()), _) => {}
+        (Err(violation), Strategy::Karpenter) => warnings.push(Warning::new(
+            "KarpenterBreaksRule",
+            "plan",
+            format!("the independent check refuses this plan of Karpenter's rules: {violation}"),
+        )),
+        (Err(violation), Strategy::Greedy) => return Err(broken(&violation)),
+    }
+    Ok(decision)
 }
 
 /// Pools with replicas launch nodes without pods, which the launches of a plan do not show.

@@ -7,6 +7,7 @@ use dunnage_engine_core::decision::{
     Decision, Effort, NewNode, Placement, Reason, TemplateState, Unplaced,
 };
 use dunnage_engine_core::Error;
+use dunnage_engine_core::check::{CheckMemory, CheckNeed, Violation, check};
 use dunnage_engine_core::limits::Limit;
 use dunnage_engine_core::problem::Problem;
 use dunnage_engine_core::workspace::{Caps, Memory, Need};
@@ -140,4 +141,18 @@ fn solve_within(problem: &Problem, caps: Caps) -> Result<OwnedDecision, Error> {
     };
     let decision = dunnage_engine_core::place(problem, caps, memory)?;
     Ok(OwnedDecision::of(&decision, need.bytes()))
+}
+
+/// Has the decision checked by the independent verifier, which judges by the mended rules.
+///
+/// # Errors
+/// The first rule that the decision breaks.
+pub fn verify(problem: &Problem, decision: &Decision) -> Result<(), Violation> {
+    let need = CheckNeed::of(problem, decision);
+    let mut numbers = vec![0; need.numbers];
+    let mut words = vec![0; need.words];
+    let mut amounts = vec![0; need.amounts];
+    let mut memory =
+        CheckMemory { numbers: &mut numbers, words: &mut words, amounts: &mut amounts };
+    check(problem, decision, &mut memory)
 }

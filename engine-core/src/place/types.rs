@@ -226,7 +226,8 @@ impl State<'_, '_> {
         let mut c = TypeCounts::default();
         let mut ports = 0;
         for t in crate::requirements::ranks(self.scratch.mask) {
-            let x = self.passes(q, t, &every);
+            let mut x = self.passes(q, t, &every);
+            x.large = if self.p.rules.size_needs_offering { x.both } else { x.large };
             ports += u32::from(self.ports_clash(self.template_type(q.template, t)));
             c.all += 1;
             c.labels += u32::from(x.labels);
