@@ -175,7 +175,7 @@ impl Sizes {
             nodes: p.nodes.len(),
             node_volumes: p.node_volumes.len(),
             templates: p.templates.len(),
-            template_types: p.template_types.len(),
+            template_types: p.templates.iter().map(|t| t.types.len as usize).sum(),
             groups: p.groups.len(),
             group_words: words,
             group_counts: counts,
@@ -231,7 +231,7 @@ impl Sizes {
             + self.group_counts
             + self.nodes * 2
             + self.node_volumes
-            + self.templates
+            + self.templates * 2
             + self.runs * ENTRY
             + self.classes
             + self.reservations

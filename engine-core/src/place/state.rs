@@ -51,7 +51,10 @@ pub(crate) struct Templates<'m> {
     pub remaining: &'m mut [i64],
     /// Nodes that may still be opened; `NONE` for no limit.
     pub nodes: &'m mut [u32],
-    /// DaemonSet overhead and ports by row of `template_types`.
+    /// First row of each template in the two tables below, which have a row for each of its
+    /// types: templates may share stretches of `template_types`.
+    pub at: &'m mut [u32],
+    /// DaemonSet overhead and ports.
     pub overhead: &'m mut [i64],
     pub ports: &'m mut [u64],
     pub states: &'m mut [TemplateState],
@@ -167,6 +170,7 @@ impl<'p, 'm> State<'p, 'm> {
                 masks: w.take(z.templates * z.mask)?,
                 remaining: a.take(z.templates * r)?,
                 nodes: n.take(z.templates)?,
+                at: n.take(z.templates)?,
                 overhead: a.take(z.template_types * r)?,
                 ports: w.take(z.template_types * z.port_mask)?,
                 states: templates.take(z.templates)?,

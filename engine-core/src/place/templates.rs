@@ -14,7 +14,10 @@ impl State<'_, '_> {
         self.templates.overhead.fill(0);
         self.templates.ports.fill(0);
         self.has_preferring_taint = false;
+        let mut at = 0;
         for t in 0..p.templates.len() {
+            self.templates.at[t] = at;
+            at += p.templates[t].types.len;
             let taints = p.templates[t].taints.of(p.taints);
             self.has_preferring_taint |=
                 taints.iter().any(|x| x.effect == Effect::PreferNoSchedule);
@@ -58,8 +61,9 @@ impl State<'_, '_> {
                 continue;
             }
             let terms = daemon.required.of(p.terms);
-            for at in template.types.range() {
-                let of_type = &p.types[p.template_types[at] as usize];
+            for (i, &of_type) in template.types.of(p.template_types).iter().enumerate() {
+                let at = self.templates.at[t] as usize + i;
+                let of_type = &p.types[of_type as usize];
                 let runs = (0..terms.len().max(1)).any(|i| {
                     let strict = &mut *self.scratch.strict;
                     strict.copy_from_slice(&self.sets[daemon.selector as usize * w..][..w]);

@@ -90,7 +90,7 @@ struct Passes {
 }
 
 impl State<'_, '_> {
-    /// Row of `template_types` that holds the type for the template.
+    /// Row of the overhead tables for a type of the template.
     pub(crate) fn template_type(&self, template: usize, index: u32) -> usize {
         let span = self.p.templates[template].types;
         let types = span.of(self.p.template_types);
@@ -101,7 +101,7 @@ impl State<'_, '_> {
             // INVARIANT: masks of a template hold only its own types.
             types.binary_search(&index).unwrap_or(0)
         };
-        span.start as usize + at
+        self.templates.at[template] as usize + at
     }
 
     /// Narrows `scratch.mask` to `scratch.filtered`: types that pass under
