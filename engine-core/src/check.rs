@@ -77,7 +77,7 @@ impl CheckNeed {
                 + problem.classes.len()
                 + decision.placements.len(),
             words: known + widest + open * decision.new_nodes.len(),
-            amounts: problem.template_types.len() * problem.resources.len(),
+            amounts: template_rows(problem) * problem.resources.len(),
         }
     }
 }
@@ -101,7 +101,7 @@ pub fn check(
     let mut amounts = Lent(&mut *scratch.amounts);
     let offsets = numbers.take(problem.keys.len() + 1)?;
     tables::lay_out_keys(problem, offsets);
-    let overhead = amounts.take(problem.template_types.len() * problem.resources.len())?;
+    let overhead = amounts.take(template_rows(problem) * problem.resources.len())?;
     machine::daemon_overhead(problem, overhead);
     let case = Case { problem, decision, offsets, overhead };
 
@@ -180,4 +180,9 @@ impl<'m, T> Lent<'m, T> {
         self.0 = tail;
         Ok(head)
     }
+}
+
+/// Types of all templates, those that templates share counted for each.
+fn template_rows(problem: &Problem) -> usize {
+    problem.templates.iter().map(|t| t.types.len as usize).sum()
 }

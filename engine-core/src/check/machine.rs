@@ -163,10 +163,13 @@ impl<'a> Opened<'a> {
         })
     }
 
-    /// Row of `template_types` of a type of the template.
+    /// Row of the overhead table for a type of the template.
     fn template_type(self, row: u32) -> Option<usize> {
-        let rows = self.template.types.of(self.case.problem.template_types);
-        Some(self.template.types.start as usize + rows.binary_search(&row).ok()?)
+        let problem = self.case.problem;
+        let rows = self.template.types.of(problem.template_types);
+        let before = &problem.templates[..self.node.template as usize];
+        let first: usize = before.iter().map(|t| t.types.len as usize).sum();
+        Some(first + rows.binary_search(&row).ok()?)
     }
 
     /// DaemonSet requests on a type of the mask.
@@ -371,15 +374,17 @@ fn values_left(opened: Opened, key: u32) -> usize {
 pub(super) fn daemon_overhead(problem: &Problem, overhead: &mut [i64]) {
     overhead.fill(0);
     let width = problem.resources.len();
+    let mut at = 0;
     for template in problem.templates {
-        for at in template.types.range() {
-            let of = &problem.types[problem.template_types[at] as usize];
+        for row in template.types.of(problem.template_types) {
+            let of = &problem.types[*row as usize];
             let cells = &mut overhead[at * width..][..width];
             for daemon in problem.daemons.iter().filter(|d| runs(problem, template, of, d)) {
                 for (cell, one) in cells.iter_mut().zip(tables::amounts(problem, daemon.requests)) {
                     *cell = cell.saturating_add(*one);
                 }
             }
+            at += 1;
         }
     }
 }

@@ -19,7 +19,8 @@ pub(super) struct Case<'a> {
     pub decision: &'a Decision<'a>,
     /// Where the words of each key begin in the requirement set of a new node.
     pub offsets: &'a [u32],
-    /// DaemonSet requests on each row of `template_types`.
+    /// DaemonSet requests on each type of each template, template after template: templates may
+    /// share stretches of `template_types`.
     pub overhead: &'a [i64],
 }
 
