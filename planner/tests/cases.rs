@@ -12,3 +12,12 @@ mod requirements;
 mod topology;
 #[path = "cases/volumes.rs"]
 mod volumes;
+
+use dunnage_planner::error::PlanError;
+use dunnage_planner::read::{Source, read};
+use dunnage_planner::snapshot::Snapshot;
+
+/// The Snapshot of a JSON text, read as users' files are.
+fn snapshot(json: &str) -> Result<Snapshot, Vec<PlanError>> {
+    read(&[Source { name: "case.json".to_owned(), text: json.to_owned() }])
+}
