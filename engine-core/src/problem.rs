@@ -583,6 +583,8 @@ pub struct Rules {
     pub counted_pods_leave_domains_open: bool,
     /// In reasons, a type counts as large enough only with a usable offering.
     pub size_needs_offering: bool,
+    /// A node with more claims than a driver's limit refuses pods without volumes, too.
+    pub full_attachments_block_all: bool,
     /// A spread over single nodes takes zero as the minimum even when every node holds pods.
     pub node_minimum_is_zero: bool,
     /// Nodes of equal load keep their last order instead of their order of creation.
@@ -613,6 +615,7 @@ impl Rules {
         existence_is_lost: true,
         counted_pods_leave_domains_open: true,
         size_needs_offering: true,
+        full_attachments_block_all: true,
         node_minimum_is_zero: true,
         stable_resort: true,
         tie_seed: 0,
@@ -638,6 +641,7 @@ impl Rules {
         existence_is_lost: false,
         counted_pods_leave_domains_open: false,
         size_needs_offering: false,
+        full_attachments_block_all: false,
         node_minimum_is_zero: false,
         stable_resort: false,
         tie_seed: 0,

@@ -124,7 +124,8 @@ impl State<'_, '_> {
                 .filter(|u| u.driver == limit.driver && !self.claims_on(n, u.claim))
                 .map(|u| u.count)
                 .sum();
-            if more > 0 && self.nodes.volumes[at] + more > limit.limit {
+            let asks = more > 0 || p.rules.full_attachments_block_all;
+            if asks && self.nodes.volumes[at] + more > limit.limit {
                 return Err(Fail {
                     need: i64::from(self.nodes.volumes[at] + more),
                     best: i64::from(limit.limit),

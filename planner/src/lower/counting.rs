@@ -97,6 +97,11 @@ impl<'a> Counter<'a> {
             if group.is_hostname() {
                 continue;
             }
+            // DIFFERS: Karpenter does not tell the other side of an anti-affinity which domains
+            // real nodes offer; it knows those of pools and those that are counted.
+            if group.kind == GroupKindOrder::Inverse && self.counts_nil {
+                continue;
+            }
             let filter = filters.of_group[number];
             let values = known.entry((filter, &group.key)).or_insert_with(|| {
                 let passing = self.nodes.iter().zip(&filters.passes[filter]);
