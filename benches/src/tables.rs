@@ -35,6 +35,8 @@ pub struct Tables {
     pub runs: Vec<Run>,
     pub terms: Vec<Term>,
     pub links: Vec<Link>,
+    /// See `Problem::link_variants`.
+    pub link_variants: Vec<u32>,
     pub matches: Vec<u32>,
     pub groups: Vec<Group>,
     pub domains: Vec<Domain>,
@@ -87,6 +89,7 @@ impl Tables {
             runs: &self.runs,
             terms: &self.terms,
             links: &self.links,
+            link_variants: &self.link_variants,
             matches: &self.matches,
             groups: &self.groups,
             domains: &self.domains,

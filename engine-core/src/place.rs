@@ -183,6 +183,7 @@ impl Solve<'_, '_> {
                     if !pod.relaxed.step(subject) {
                         return Ok(Err(fail));
                     }
+                    self.state.start_counting(&pod);
                 }
             }
         }

@@ -98,6 +98,8 @@ pub struct Problem<'a> {
     pub terms: &'a [Term],
     /// Topology rules of classes.
     pub links: &'a [Link],
+    /// Groups that stand in for a link's group as its class relaxes (rows of `groups`).
+    pub link_variants: &'a [u32],
     /// Groups that select a class, ascending (rows of `groups`).
     pub matches: &'a [u32],
     /// Topology groups.
@@ -461,6 +463,10 @@ pub struct Link {
     pub weight: u32,
     /// Row of `groups` of the inverse of a required anti-affinity term, or [`NONE`].
     pub inverse: u32,
+    /// Rows of `link_variants`: the group that counts while the n-th required term is tried,
+    /// then the same once soft taints are tolerated; empty when it is always `group`. Only
+    /// under Karpenter's rules: see [`Rules::relaxed_spreads_count_afresh`].
+    pub variants: Span,
 }
 
 /// Kinds of topology groups.
@@ -575,7 +581,8 @@ pub struct Rules {
     pub node_takes_requirements: bool,
     /// What a pod forbids of a label makes the node have that label for other rules and pods.
     pub pods_define_labels: bool,
-    /// Requirements of a pod that exclude each other read as "the label must be absent".
+    /// Requirements of a pod that exclude each other, and topology rules that leave no domain
+    /// together, read as "the label must be absent".
     pub contradiction_is_absence: bool,
     /// `Exists` and `NotIn` on one key together read as `NotIn`, which a missing label satisfies.
     pub existence_is_lost: bool,
@@ -585,6 +592,9 @@ pub struct Rules {
     pub size_needs_offering: bool,
     /// A node with more claims than a driver's limit refuses pods without volumes, too.
     pub full_attachments_block_all: bool,
+    /// A spread whose pod gave something up starts a count of its own, which knows the pods
+    /// that run but not those placed before it in the same pass.
+    pub relaxed_spreads_count_afresh: bool,
     /// A spread over single nodes takes zero as the minimum even when every node holds pods.
     pub node_minimum_is_zero: bool,
     /// Nodes of equal load keep their last order instead of their order of creation.
@@ -616,6 +626,7 @@ impl Rules {
         counted_pods_leave_domains_open: true,
         size_needs_offering: true,
         full_attachments_block_all: true,
+        relaxed_spreads_count_afresh: true,
         node_minimum_is_zero: true,
         stable_resort: true,
         tie_seed: 0,
@@ -642,6 +653,7 @@ impl Rules {
         counted_pods_leave_domains_open: false,
         size_needs_offering: false,
         full_attachments_block_all: false,
+        relaxed_spreads_count_afresh: false,
         node_minimum_is_zero: false,
         stable_resort: false,
         tie_seed: 0,

@@ -212,9 +212,11 @@ impl Problem<'_> {
         rows("links", self.links, |at, l| {
             at.row(l.group, self.groups.len(), "group")?;
             at.row_or_none(l.inverse, self.groups.len(), "inverse")?;
+            at.span(l.variants, self.link_variants.len(), "variants")?;
             let inverse = self.groups.get(l.inverse as usize);
             at.is(inverse.is_none_or(|g| g.kind == GroupKind::Inverse), "inverse")
         })?;
+        rows("link_variants", self.link_variants, |at, g| at.row(g, self.groups.len(), "group"))?;
         rows("groups", self.groups, |at, g| {
             at.is(g.is_hostname || (g.key as usize) < self.keys.len(), "key")?;
             at.span(g.filter, self.terms.len(), "filter")?;

@@ -119,11 +119,7 @@ fn find<'n>(
     hits.sort_unstable();
     hits.dedup();
     match hits.len() {
-        0 => Err(NameError::Unknown {
-            kind,
-            name: name.to_owned(),
-            near: near.map(str::to_owned),
-        }),
+        0 => Err(NameError::Unknown { kind, name: name.to_owned(), near: near.map(str::to_owned) }),
         1 => Ok(hits.remove(0)),
         _ => Err(NameError::Several { name: name.to_owned(), names: hits }),
     }

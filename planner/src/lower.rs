@@ -165,6 +165,7 @@ impl Tables {
             runs: &self.runs,
             terms: &self.terms,
             links: &self.links,
+            link_variants: &self.link_variants,
             matches: &self.matches,
             groups: &self.groups,
             domains: &self.domains,

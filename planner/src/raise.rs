@@ -28,9 +28,7 @@ pub(crate) use words::{Words, readable};
 use crate::error::Warning;
 use crate::lower::Lowered;
 use crate::options::Strategy;
-use crate::plan::{
-    Because, Bind, Choice, Cost, Effort, Launch, Money, Notice, Plan, UnplacedPod,
-};
+use crate::plan::{Because, Bind, Choice, Cost, Effort, Launch, Money, Notice, Plan, UnplacedPod};
 
 /// The plan that `decision` makes of `lowered`.
 pub fn raise(
@@ -57,10 +55,7 @@ pub fn raise(
         unplaced: unplaced(&words, lowered, decision, &places),
         warnings: notices(warnings),
         cost,
-        effort: Effort {
-            steps: decision.effort.steps,
-            memory_bytes: decision.effort.memory_bytes,
-        },
+        effort: Effort { steps: decision.effort.steps, memory_bytes: decision.effort.memory_bytes },
     }
 }
 
@@ -275,9 +270,8 @@ fn given_up(w: &Words, rows: &[Placement]) -> Vec<Because> {
 
 fn reservation_used(w: &Words, set: &[u64]) -> Because {
     let key = w.p.well.reservation;
-    let held = (key != NONE && (key as usize) < w.layout.keys()).then(|| {
-        requirement_words(&w.p, w.names, key as usize, w.layout.get(set, key as usize))
-    });
+    let held = (key != NONE && (key as usize) < w.layout.keys())
+        .then(|| requirement_words(&w.p, w.names, key as usize, w.layout.get(set, key as usize)));
     Because {
         code: "reservationUsed".to_owned(),
         message: format!(
@@ -311,9 +305,7 @@ fn unplaced(
         let why: Vec<Because> =
             row.reasons.of(decision.reasons).iter().map(|r| because(w, class, r)).collect();
         let names = places.left.get(row.class as usize).copied().unwrap_or_default();
-        rows.extend(
-            names.iter().map(|pod| UnplacedPod { pod: pod.clone(), because: why.clone() }),
-        );
+        rows.extend(names.iter().map(|pod| UnplacedPod { pod: pod.clone(), because: why.clone() }));
     }
     rows.sort_by(|a, b| a.pod.cmp(&b.pod));
     rows

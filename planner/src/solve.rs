@@ -3,11 +3,11 @@
 //! Memory starts small and grows when the engine names a limit, so that what is lent stays
 //! near what is used. A decision that the independent verifier refuses is never returned.
 
+use dunnage_engine_core::Error;
+use dunnage_engine_core::check::{CheckMemory, CheckNeed, Violation, check};
 use dunnage_engine_core::decision::{
     Decision, Effort, NewNode, Placement, Reason, TemplateState, Unplaced,
 };
-use dunnage_engine_core::Error;
-use dunnage_engine_core::check::{CheckMemory, CheckNeed, Violation, check};
 use dunnage_engine_core::limits::Limit;
 use dunnage_engine_core::problem::Problem;
 use dunnage_engine_core::workspace::{Caps, Memory, Need};

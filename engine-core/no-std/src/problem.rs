@@ -128,6 +128,7 @@ const fn class(requests: u32, count: u32) -> PodClass {
         preferred: EMPTY,
         tolerations: EMPTY,
         links: EMPTY,
+        link_variants: EMPTY,
         matches: EMPTY,
         ports: EMPTY,
         volume_alternatives: EMPTY,
@@ -220,7 +221,8 @@ pub static PROBLEM: Problem<'static> = Problem {
         Run { class: SMALL, count: 1 },
     ],
     terms: &[],
-    links: &[Link { group: 0, weight: 0, inverse: NONE }],
+    links: &[Link { group: 0, weight: 0, inverse: NONE, variants: EMPTY }],
+    link_variants: &[],
     matches: &[0],
     groups: &[Group {
         kind: GroupKind::Spread,

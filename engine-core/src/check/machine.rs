@@ -156,10 +156,13 @@ impl<'a> Opened<'a> {
         let problem = self.case.problem;
         tables::set(problem, set).iter().all(|r| {
             let wanted = Allowed::sparse(problem, r);
-            wanted.permits_absence()
-                || self.asks(r.key).is_none_or(|asked| {
-                    share_a_value(&[asked, wanted], tables::values(problem, r.key))
-                })
+            match self.asks(r.key) {
+                None => wanted.permits_absence() || !self.lacks(r.key),
+                Some(asked) => {
+                    wanted.permits_absence() && asked.permits_absence()
+                        || share_a_value(&[asked, wanted], tables::values(problem, r.key))
+                }
+            }
         })
     }
 

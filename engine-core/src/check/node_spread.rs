@@ -71,7 +71,8 @@ fn replay_group(case: Case, g: u32, group: &Group, counts: &mut Counts) -> Resul
         }
         let itself = arrival.is_matched(g);
         let pods = if itself { arrival.placement.count } else { 0 };
-        if arrival.rules().any(|(own, ..)| own == g) && !keeps_skew(group, at, pods, counts) {
+        let arriving = arrival.arriving(g, group);
+        if arrival.rules().any(|(own, ..)| own == g) && !keeps_skew(group, at, arriving, counts) {
             return Err(arrival.refuse(Rule::Spread, g));
         }
         if itself {

@@ -392,7 +392,7 @@ fn keeps_skew(
     let all = 0..values(own.problem, group);
     let eligible = |v: &u32| own.allows(*v) && (counts.is_known(g, *v) || domains.contains(*v));
     let is_few = all.clone().filter(eligible).count() < group.min_domains as usize;
-    let pods = if arrival.is_matched(g) { arrival.placement.count } else { 0 };
+    let pods = arrival.arriving(g, group);
     let mut targets = all.clone().filter(|v| domains.contains(*v));
     targets.all(|target| {
         let then = counts.most(g, target).saturating_add(pods);

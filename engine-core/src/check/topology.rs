@@ -48,6 +48,17 @@ impl<'a> Arrival<'a> {
         accepts(self.case, self.placement.target, group)
     }
 
+    /// Pods that the group counts with the last of the row, which looks at itself even where
+    /// nothing counts.
+    pub fn arriving(self, g: u32, group: &Group) -> u32 {
+        let pods = self.placement.count;
+        match (self.is_matched(g), self.counts(group).1) {
+            (false, _) => 0,
+            (true, true) => pods,
+            (true, false) => pods.min(1),
+        }
+    }
+
     /// The refusal of a rule.
     pub fn refuse(self, rule: Rule, group: u32) -> Violation {
         Violation::of(rule).on(self.placement.target).class(self.placement.class).row(group)

@@ -7,6 +7,11 @@ use crate::limits::{Exceeded, Limit};
 use crate::problem::{NONE, Problem};
 use crate::workspace::{COUNT, Carver, Sizes};
 
+/// Some class must obey the group.
+const HARD: u32 = 1;
+/// Pods that are placed count in the group.
+const COUNTING: u32 = 2;
+
 /// Counters of all groups.
 pub(crate) struct Counts<'m> {
     /// First count of each per-value group.
@@ -15,8 +20,8 @@ pub(crate) struct Counts<'m> {
     word_at: &'m mut [u32],
     /// Pods counted in all domains of a group.
     totals: &'m mut [u32],
-    /// 1 for groups that some class must obey.
-    hard: &'m mut [u32],
+    /// Whether some class must obey the group, and whether it counts as yet.
+    flags: &'m mut [u32],
     counts: &'m mut [u32],
     known: &'m mut [u64],
     /// First entry of each node's list, then of each new node's.
@@ -45,7 +50,7 @@ impl<'m> Counts<'m> {
             at: numbers.take(z.groups)?,
             word_at: numbers.take(z.groups)?,
             totals: numbers.take(z.groups)?,
-            hard: numbers.take(z.groups)?,
+            flags: numbers.take(z.groups)?,
             counts: numbers.take(z.group_counts)?,
             known: words.take(z.group_words)?,
             heads: numbers.take(z.nodes)?,
@@ -60,9 +65,15 @@ impl<'m> Counts<'m> {
         self.counts.fill(0);
         self.known.fill(0);
         self.heads.fill(NONE);
-        self.hard.fill(0);
-        for link in p.links.iter().filter(|l| l.weight == 0) {
-            self.hard[link.group as usize] = 1;
+        self.flags.fill(COUNTING);
+        for link in p.links {
+            for &group in link.variants.of(p.link_variants) {
+                self.flags[group as usize] = 0;
+            }
+        }
+        for link in p.links {
+            let hard = if link.weight == 0 { HARD } else { 0 };
+            self.flags[link.group as usize] |= COUNTING | hard;
         }
         let (mut at, mut word_at) = (0u32, 0u32);
         for (g, group) in p.groups.iter().enumerate() {
@@ -111,7 +122,17 @@ impl<'m> Counts<'m> {
 
     /// True when some class must obey the group.
     pub fn is_hard(&self, group: usize) -> bool {
-        self.hard[group] != 0
+        self.flags[group] & HARD != 0
+    }
+
+    /// True when pods that are placed count in the group.
+    pub fn is_counting(&self, group: usize) -> bool {
+        self.flags[group] & COUNTING != 0
+    }
+
+    /// From now on pods that are placed count in the group.
+    pub fn start(&mut self, group: usize) {
+        self.flags[group] |= COUNTING;
     }
 
     /// Pods of a group in all domains.

@@ -9,7 +9,7 @@ use crate::place::accept::Owner;
 use crate::place::counts::Place;
 use crate::place::state::State;
 use crate::place::types::Fail;
-use crate::problem::{Group, GroupKind, NONE};
+use crate::problem::{Group, GroupKind, Link, NONE};
 use crate::requirements::{Incompatible, values_of};
 
 /// Most keys of which one domain must be picked at once.
@@ -46,7 +46,7 @@ impl State<'_, '_> {
         let links = pod.class.links.of(self.p.links);
         for (i, link) in links.iter().enumerate() {
             if pod.relaxed.holds(i) {
-                self.narrow(pod, link.group as usize, place, &mut picks)?;
+                self.narrow(pod, self.group_of(pod, link), place, &mut picks)?;
             }
         }
         for &group in pod.class.matches.of(self.p.matches) {
@@ -63,6 +63,23 @@ impl State<'_, '_> {
             return Err(Fail { is_final: false, ..Fail::new(ReasonCode::TopologyConflict, key) });
         }
         self.settle(&mut picks, then)
+    }
+
+    /// The group that counts for the link at the pod's step of relaxation.
+    fn group_of(&self, pod: &Pod, link: &Link) -> usize {
+        let terms = pod.class.required.len.max(1);
+        let at = pod.relaxed.term + terms * u32::from(pod.relaxed.tolerates_preferences);
+        let variants = link.variants.of(self.p.link_variants);
+        variants.get(at as usize).copied().unwrap_or(link.group) as usize
+    }
+
+    /// Lets the groups of the pod's step of relaxation count from now on.
+    pub(crate) fn start_counting(&mut self, pod: &Pod) {
+        for (i, link) in pod.class.links.of(self.p.links).iter().enumerate() {
+            if link.variants.len > 0 && pod.relaxed.holds(i) {
+                self.counts.start(self.group_of(pod, link));
+            }
+        }
     }
 
     /// Marks the keys of which one domain must be picked because others count the pod there: a
@@ -183,6 +200,12 @@ impl State<'_, '_> {
         let n = self.layout.bit_words(key);
         let values = values_of(&self.p, key);
         self.layout.restrict(self.scratch.topology, key, values, &self.scratch.bits[..n]);
+        // DIFFERS: Karpenter reads domains that exclude each other as "the label must be absent".
+        let leaves_none = self.layout.get(self.scratch.topology, key).is_empty();
+        if leaves_none && !self.p.rules.contradiction_is_absence {
+            let fail = Fail::new(ReasonCode::TopologyConflict, g.key);
+            return Err(Fail { is_final: false, ..fail });
+        }
         if must_pick && place_is_open(place) && picks.iter().all(|x| x.key != key) {
             // LIMIT: further keys keep all their domains, as a rule that does not pick would.
             let _ = picks.push(Pick { key, group, at: (0, 0, 0) });
@@ -418,13 +441,17 @@ impl State<'_, '_> {
         taints: crate::Span,
     ) -> Result<(), Exceeded> {
         let p = self.p;
+        // Minima that were found before this pod hold no longer.
+        self.placed += 1;
         for &group in pod.class.matches.of(p.matches) {
             let g = &p.groups[group as usize];
             match g.kind {
                 GroupKind::Inverse => {}
                 GroupKind::AntiAffinity => self.count_everywhere(group as usize, g, place)?,
                 GroupKind::Spread | GroupKind::Affinity => {
-                    if self.filter_accepts(g, place, taints) {
+                    if self.counts.is_counting(group as usize)
+                        && self.filter_accepts(g, place, taints)
+                    {
                         self.count_settled(group as usize, g, place)?;
                     }
                 }

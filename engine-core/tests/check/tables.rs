@@ -72,6 +72,8 @@ pub struct Tables {
     pub runs: Vec<Run>,
     pub terms: Vec<Term>,
     pub links: Vec<Link>,
+    /// See `Problem::link_variants`.
+    pub link_variants: Vec<u32>,
     pub matches: Vec<u32>,
     pub groups: Vec<Group>,
     pub domains: Vec<Domain>,
@@ -229,7 +231,7 @@ impl Tables {
     /// Gives a class a rule that must hold.
     pub fn link(&mut self, class: u32, group: u32, inverse: u32) {
         let mut rows = self.classes[class as usize].links.of(&self.links).to_vec();
-        rows.push(Link { group, weight: 0, inverse });
+        rows.push(Link { group, weight: 0, inverse, ..Link::default() });
         self.classes[class as usize].links = push(&mut self.links, &rows);
     }
 
@@ -266,6 +268,7 @@ impl Tables {
             runs: &self.runs,
             terms: &self.terms,
             links: &self.links,
+            link_variants: &self.link_variants,
             matches: &self.matches,
             groups: &self.groups,
             domains: &self.domains,

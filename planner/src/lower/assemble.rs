@@ -65,7 +65,7 @@ pub fn lower(
         moved: &queue.moved,
         dialect: &dialect,
         reader: &reader,
-        counts_nil: !is_mended,
+        is_mended,
     };
     let (groups, index, counted) = count(&queue, &counter, is_mended);
     let named = Named {
@@ -154,7 +154,11 @@ fn count(queue: &Queue, counter: &Counter, is_mended: bool) -> (Groups, Index, V
     for pod in &queue.pods {
         if !std::mem::replace(&mut seen[pod.shape as usize], true) {
             let rules = &queue.shapes[pod.shape as usize].rules;
-            wanted.extend(rules.iter().flat_map(|r| std::iter::once(&r.group).chain(&r.inverse)));
+            wanted.extend(
+                rules
+                    .iter()
+                    .flat_map(|r| std::iter::once(&r.group).chain(&r.inverse).chain(&r.variants)),
+            );
         }
     }
     wanted.extend(owners.iter().map(|(group, _)| group));

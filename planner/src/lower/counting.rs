@@ -11,7 +11,7 @@ use k8s_openapi::api::core::v1::{Pod, Taint};
 use super::cluster::StateNode;
 use super::dialect::Dialect;
 use super::groups::{Groups, Index, LabelSets};
-use super::needs::Needs;
+use super::needs::{Need, Needs};
 use super::rules::{GroupKindOrder, GroupText, RuleReader, namespace_of};
 use super::selector::Labels;
 use super::tolerations::{Tolerated, tolerates_all};
@@ -41,8 +41,9 @@ pub struct Counter<'a> {
     pub dialect: &'a Dialect,
     /// Rules of inverse groups.
     pub reader: &'a RuleReader<'a>,
-    /// A missing selector counts every pod, as in Karpenter.
-    pub counts_nil: bool,
+    /// Under Karpenter's rules a missing selector counts every pod, and a missing label
+    /// satisfies exclusions that something else asks for.
+    pub is_mended: bool,
 }
 
 /// Inverse groups of bound pods: group, and state node of the pod.
@@ -99,14 +100,14 @@ impl<'a> Counter<'a> {
             }
             // DIFFERS: Karpenter does not tell the other side of an anti-affinity which domains
             // real nodes offer; it knows those of pools and those that are counted.
-            if group.kind == GroupKindOrder::Inverse && self.counts_nil {
+            if group.kind == GroupKindOrder::Inverse && !self.is_mended {
                 continue;
             }
             let filter = filters.of_group[number];
             let values = known.entry((filter, &group.key)).or_insert_with(|| {
                 let passing = self.nodes.iter().zip(&filters.passes[filter]);
                 let mut values: Vec<&str> = passing
-                    .filter(|(_, passes)| **passes)
+                    .filter(|(node, passes)| **passes && !node.is_leaving)
                     .filter_map(|(node, _)| self.domain(node, &group.key))
                     .collect();
                 values.sort_unstable();
@@ -138,7 +139,7 @@ impl<'a> Counter<'a> {
                 let labels = own.metadata.labels.as_ref().unwrap_or(&NONE);
                 let set = sets.number(namespace, labels, &mut buffer) as usize;
                 if set == matches.len() {
-                    matches.push(index.matches(&groups.list, namespace, labels, self.counts_nil));
+                    matches.push(index.matches(&groups.list, namespace, labels, !self.is_mended));
                 }
                 for number in &matches[set] {
                     let group = &groups.list[*number as usize];
@@ -170,6 +171,26 @@ impl<'a> Counter<'a> {
         let value = self.dialect.label(node.labels, key)?;
         (key != ZONE || !value.is_empty()).then_some(value.as_str())
     }
+
+    /// True when the node satisfies the group's filter.
+    fn passes(&self, group: &GroupText, node: &StateNode) -> bool {
+        let Some(own) = node.node else { return false };
+        static NONE: Labels = Labels::new();
+        let labels = own.metadata.labels.as_ref().unwrap_or(&NONE);
+        let may_lack = |need: &Need| {
+            if self.is_mended { need.lets_lack() } else { need.only_forbids() }
+        };
+        let satisfies = |needs: &Needs| {
+            needs.0.iter().all(|(key, need)| match self.dialect.label(labels, key) {
+                Some(value) => need.allows(value),
+                None => may_lack(need),
+            })
+        };
+        let taints: &[Taint] =
+            own.spec.as_ref().and_then(|s| s.taints.as_deref()).unwrap_or_default();
+        (group.filter.is_empty() || group.filter.iter().any(satisfies))
+            && (!group.honors_taints || tolerates_all(&group.tolerations, taints))
+    }
 }
 
 /// Node filters, and which state nodes pass them.
@@ -185,7 +206,7 @@ impl Filters {
         for group in &groups.list {
             let tolerations = group.honors_taints.then_some(group.tolerations.as_slice());
             let number = *numbers.entry((&group.filter, tolerations)).or_insert_with(|| {
-                let passes = counter.nodes.iter().map(|node| passes(group, node, counter.dialect));
+                let passes = counter.nodes.iter().map(|node| counter.passes(group, node));
                 own.passes.push(passes.collect());
                 own.passes.len() - 1
             });
@@ -193,19 +214,4 @@ impl Filters {
         }
         own
     }
-}
-
-fn passes(group: &GroupText, node: &StateNode, dialect: &Dialect) -> bool {
-    let Some(own) = node.node else { return false };
-    static NONE: Labels = Labels::new();
-    let labels = own.metadata.labels.as_ref().unwrap_or(&NONE);
-    let satisfies = |needs: &Needs| {
-        needs.0.iter().all(|(key, need)| match dialect.label(labels, key) {
-            Some(value) => need.allows(value),
-            None => need.only_forbids(),
-        })
-    };
-    let taints: &[Taint] = own.spec.as_ref().and_then(|s| s.taints.as_deref()).unwrap_or_default();
-    (group.filter.is_empty() || group.filter.iter().any(satisfies))
-        && (!group.honors_taints || tolerates_all(&group.tolerations, taints))
 }

@@ -20,7 +20,7 @@ pub struct Need {
     /// Distinct values that must stay possible.
     pub min_values: u16,
     /// Exclusions (or nothing at all) that a missing label does not satisfy, since something
-    /// that asks for the label went into them.
+    /// that asks for the label went into them. Karpenter loses this: see [`Need::lets_lack`].
     pub must_exist: bool,
 }
 
@@ -76,14 +76,16 @@ impl Need {
         })
     }
 
-    /// True for `NotIn` and `DoesNotExist`, which a missing label satisfies.
+    /// True when it reads as `NotIn` or `DoesNotExist`, which a missing label satisfies in
+    /// Karpenter, whatever went into it.
     pub fn only_forbids(&self) -> bool {
         self.is_complement != self.values.is_empty()
     }
 
-    /// True when a missing label does not satisfy it.
-    fn asks(&self) -> bool {
-        self.must_exist || !self.only_forbids()
+    /// True when a missing label satisfies it, under the mended rules: it only forbids, and
+    /// nothing that went into it asks for the label. A contradiction asks for it.
+    pub fn lets_lack(&self) -> bool {
+        self.only_forbids() && !self.must_exist
     }
 
     /// True when nothing is listed and nothing is allowed.
@@ -100,7 +102,7 @@ impl Need {
     pub fn intersect(&mut self, other: &Need) {
         let (lower, upper) = bounds(self, other);
         let min_values = self.min_values.max(other.min_values);
-        let must_exist = self.asks() || other.asks();
+        let must_exist = !self.lets_lack() || !other.lets_lack();
         if crosses(lower, upper) {
             *self = Self { min_values, must_exist, ..Self::nothing() };
             return;
@@ -198,7 +200,7 @@ impl Needs {
     }
 
     /// True when no key excludes the other side. Keys of one side only are fine, and so is a
-    /// pair that only forbids.
+    /// pair that only forbids, as Karpenter reads it.
     pub fn agrees_with(&self, other: &Needs) -> bool {
         self.0.iter().all(|(key, own)| {
             other.0.get(key).is_none_or(|their| {

@@ -204,13 +204,13 @@ impl OverlayRules<'_> {
         let mut narrowing = Needs::default();
         for (key, need) in &overlay.needs.0 {
             let Some(own) = labels.get(key) else {
-                if need.only_forbids() {
+                if need.lets_lack() {
                     continue;
                 }
                 return None;
             };
             if !own.meets(need) {
-                if own.only_forbids() && need.only_forbids() {
+                if own.lets_lack() && need.lets_lack() {
                     continue;
                 }
                 return None;

@@ -39,6 +39,9 @@ pub struct GroupText {
     pub honors_pool_taints: bool,
     /// For the two fields above; empty when neither holds.
     pub tolerations: Vec<Tolerated>,
+    /// Tolerations of the pods it counts for: part of a spread's identity in Karpenter, and
+    /// empty under the mended rules.
+    pub counted_for: Vec<Tolerated>,
 }
 
 /// [`GroupKind`] that can be hashed.
@@ -88,6 +91,9 @@ pub struct Rule {
     pub weight: u32,
     /// The group that keeps selected pods away from this one.
     pub inverse: Option<GroupText>,
+    /// Groups that count instead as the pod gives things up, in the order of
+    /// `Link::variants`; empty when nothing changes.
+    pub variants: Vec<GroupText>,
 }
 
 /// What rules are read with.
@@ -101,6 +107,8 @@ pub struct RuleReader<'a> {
     pub respects_preferences: bool,
     /// The mended rules hold.
     pub is_mended: bool,
+    /// Some pool has a taint that only prefers.
+    has_soft_taint: bool,
     /// Spread constraints of pods without their own.
     pub defaults: &'a [TopologySpreadConstraint],
     /// Selectors of owners: kind, namespace, name.
@@ -119,6 +127,7 @@ impl<'a> RuleReader<'a> {
             namespaces: namespaces(snapshot),
             respects_preferences,
             is_mended,
+            has_soft_taint: has_soft_taint(snapshot),
             defaults,
             owners: if defaults.is_empty() { BTreeMap::new() } else { owners(snapshot) },
         }
@@ -171,14 +180,15 @@ impl<'a> RuleReader<'a> {
             let group = self.term(kind, term, pod, tolerations);
             let inverse = (kind == GroupKindOrder::AntiAffinity)
                 .then(|| self.term(GroupKindOrder::Inverse, term, pod, tolerations));
-            rules.push(Rule { group, weight: 0, inverse });
+            rules.push(Rule { group, weight: 0, inverse, variants: Vec::new() });
         }
         if self.respects_preferences {
             let mut preferred: Vec<_> = preferred.unwrap_or_default().iter().collect();
             preferred.sort_by_key(|term| std::cmp::Reverse(term.weight));
             for term in preferred {
                 let group = self.term(kind, &term.pod_affinity_term, pod, tolerations);
-                rules.push(Rule { group, weight: weight(term.weight), inverse: None });
+                let weight = weight(term.weight);
+                rules.push(Rule { group, weight, inverse: None, variants: Vec::new() });
             }
         }
     }
@@ -218,6 +228,7 @@ impl<'a> RuleReader<'a> {
             honors_taints: false,
             honors_pool_taints,
             tolerations: if honors_pool_taints { tolerations.to_vec() } else { Vec::new() },
+            counted_for: Vec::new(),
         }
     }
 
@@ -273,8 +284,37 @@ impl<'a> RuleReader<'a> {
             honors_taints,
             honors_pool_taints: honors_taints,
             tolerations: if honors_taints { tolerations.to_vec() } else { Vec::new() },
+            counted_for: if self.is_mended { Vec::new() } else { tolerations.to_vec() },
         };
-        Some(Rule { group, weight: u32::from(is_soft), inverse: None })
+        let variants = self.variants(&group, honors_affinity.then_some(filter), tolerations);
+        Some(Rule { group, weight: u32::from(is_soft), inverse: None, variants })
+    }
+
+    /// DIFFERS: in Karpenter the node filter is part of a spread's identity, so a pod that gave
+    /// up a required term, or came to tolerate soft taints, counts by a group of its own.
+    fn variants(
+        &self,
+        group: &GroupText,
+        filter: Option<&[Needs]>,
+        tolerations: &[Tolerated],
+    ) -> Vec<GroupText> {
+        let terms = filter.map_or(1, |f| f.len().max(1));
+        if self.is_mended || (terms == 1 && !self.has_soft_taint) {
+            return Vec::new();
+        }
+        let soft = Tolerated::soft_taints();
+        let by_tolerance = |tolerates: bool| {
+            let mut list = tolerations.to_vec();
+            list.extend(tolerates.then(|| soft.clone()));
+            (0..terms).map(move |term| GroupText {
+                filter: filter
+                    .map_or_else(Vec::new, |f| f.get(term..).unwrap_or_default().to_vec()),
+                tolerations: if group.honors_taints { list.clone() } else { Vec::new() },
+                counted_for: list.clone(),
+                ..group.clone()
+            })
+        };
+        by_tolerance(false).chain(by_tolerance(true)).collect()
     }
 
     /// The selector of the pod's controller, for default spread constraints.
@@ -334,4 +374,13 @@ fn owners(snapshot: &Snapshot) -> BTreeMap<(&str, &str, &str), Selector> {
     add!(&snapshot.stateful_sets, "StatefulSet");
     add!(&snapshot.deployments, "Deployment");
     all
+}
+
+/// True when some pool has a taint that only prefers.
+fn has_soft_taint(snapshot: &Snapshot) -> bool {
+    snapshot
+        .node_pools
+        .iter()
+        .flat_map(|pool| &pool.spec.template.spec.taints)
+        .any(|taint| taint.effect == "PreferNoSchedule")
 }

@@ -119,7 +119,10 @@ fn unwanted(
     let forbids = |sets: &[&Needs]| {
         let mut needs = selector.clone();
         sets.iter().for_each(|set| needs.add_all(set));
-        needs.get(NODE_POOL).is_some_and(Need::is_nothing)
+        // A contradiction is no wish for other nodes: the engine says what excludes what.
+        needs
+            .get(NODE_POOL)
+            .is_some_and(|need| need.is_nothing() && (!is_mended || need.lets_lack()))
     };
     let is_unwanted = if is_mended {
         forbids(&[]) || (!required.is_empty() && required.iter().all(|term| forbids(&[term])))

@@ -63,6 +63,8 @@ pub struct Tables {
     pub terms: Vec<Term>,
     /// See `Problem::links`.
     pub links: Vec<Link>,
+    /// See `Problem::link_variants`.
+    pub link_variants: Vec<u32>,
     /// See `Problem::matches`.
     pub matches: Vec<u32>,
     /// See `Problem::groups`.

@@ -31,6 +31,18 @@ enum EffectName {
     NoExecute,
 }
 
+impl Tolerated {
+    /// Tolerates every taint that only prefers.
+    pub fn soft_taints() -> Self {
+        Self {
+            key: String::new(),
+            operator: Operator::Exists,
+            value: String::new(),
+            effect: Some(EffectName::PreferNoSchedule),
+        }
+    }
+}
+
 impl EffectName {
     fn of(text: &str) -> Option<Self> {
         Some(match text {

@@ -31,7 +31,8 @@ pub struct Writer {
     quantities: HashMap<Vec<i64>, u32>,
     terms: Lists<(u32, u32)>,
     ports: Lists<HostPort>,
-    links: Lists<(u32, u32, u32)>,
+    links: Lists<(u32, u32, u32, Span)>,
+    variants: Lists<u32>,
     matches: Lists<u32>,
     alternatives: Lists<u32>,
     uses: Lists<(u32, u32, u32)>,
@@ -134,18 +135,21 @@ impl Writer {
     }
 
     fn links(&mut self, rules: &[Rule], groups: &Groups) -> Span {
-        let list = rules
-            .iter()
-            .map(|rule| {
-                let inverse = rule.inverse.as_ref().and_then(|group| groups.number(group));
-                let group = groups.number(&rule.group).unwrap_or(NONE);
-                (group, rule.weight, inverse.unwrap_or(NONE))
-            })
-            .collect();
-        self.links.span(&mut self.tables.links, list, |(group, weight, inverse)| Link {
+        let mut list = Vec::new();
+        for rule in rules {
+            let inverse = rule.inverse.as_ref().and_then(|group| groups.number(group));
+            let group = groups.number(&rule.group).unwrap_or(NONE);
+            let variants = rule.variants.iter().map(|g| groups.number(g).unwrap_or(group));
+            let variants = variants.collect();
+            let variants =
+                self.variants.span(&mut self.tables.link_variants, variants, |group| *group);
+            list.push((group, rule.weight, inverse.unwrap_or(NONE), variants));
+        }
+        self.links.span(&mut self.tables.links, list, |(group, weight, inverse, variants)| Link {
             group: *group,
             weight: *weight,
             inverse: *inverse,
+            variants: *variants,
         })
     }
 

@@ -55,9 +55,16 @@ fn dense(problem: &Problem, layout: &Layout, set: usize) -> Vec<u64> {
     words
 }
 
-/// Both algebras say the same about `a` and `b`.
+/// Both algebras say the same about `a` and `b`, under both kinds of rules.
 fn agree(a: &Need, b: &Need) {
+    for existence_is_lost in [false, true] {
+        agree_under(a, b, existence_is_lost);
+    }
+}
+
+fn agree_under(a: &Need, b: &Need, existence_is_lost: bool) {
     let (mut tables, mut sets, dictionary) = lowered(a, b);
+    tables.rules.existence_is_lost = existence_is_lost;
     let mut merged = a.clone();
     merged.intersect(b);
     let needs = |need: &Need| Needs(BTreeMap::from([(KEY.to_owned(), need.clone())]));
@@ -69,7 +76,12 @@ fn agree(a: &Need, b: &Need) {
     let mut engine = dense(&problem, &layout, 0);
     let other = dense(&problem, &layout, set_b);
     let conflict = layout.conflict(&engine, &other, &problem).is_some();
-    assert_eq!(!conflict, needs(a).agrees_with(&needs(b)), "{a:?} agrees with {b:?}");
+    let agrees = if existence_is_lost {
+        needs(a).agrees_with(&needs(b))
+    } else {
+        a.meets(b) || (a.lets_lack() && b.lets_lack())
+    };
+    assert_eq!(!conflict, agrees, "{a:?} agrees with {b:?}");
     layout.add(&mut engine, &other, &problem);
     let written = dense(&problem, &layout, third);
     let (read, own) = (layout.get(&engine, 0), layout.get(&written, 0));
@@ -82,10 +94,9 @@ fn agree(a: &Need, b: &Need) {
     }
     assert_eq!(read.min_values(), merged.min_values);
     assert_eq!(read.operator() == Operator::DoesNotExist, merged.is_nothing());
-    // The engine remembers that a contradiction asked for the label; names do not.
-    if !merged.is_nothing() {
-        assert_eq!(read.only_forbids(), merged.only_forbids());
-    }
+    let may_lack = if existence_is_lost { merged.only_forbids() } else { merged.lets_lack() };
+    assert_eq!(read.only_forbids(), may_lack, "{a:?} and {b:?}, {existence_is_lost}");
+    assert_eq!(own.only_forbids(), may_lack, "{a:?} and {b:?}, {existence_is_lost}");
 }
 
 const VALUES_SORTED: [&str; 8] = ["+3", "-1", "03", "1", "3", "5", "9223372036854775807", "a"];
@@ -136,7 +147,36 @@ fn operators_read_as_bounds_and_lists() {
 fn crossing_bounds_leave_nothing_but_min_values() {
     let mut a = need("Gt", &["5"], 2);
     a.intersect(&need("Lt", &["5"], 3));
-    assert_eq!(a, Need { min_values: 3, ..Need::nothing() });
+    // Both ask for the label, so that a node without it is no way out.
+    assert_eq!(a, Need { min_values: 3, must_exist: true, ..Need::nothing() });
+}
+
+#[test]
+fn what_asks_for_a_label_is_not_satisfied_by_its_absence() {
+    let merged = |a: &Need, b: &Need| {
+        let mut both = a.clone();
+        both.intersect(b);
+        both
+    };
+    for (a, b) in [
+        (need("In", &["1"], 0), need("In", &["3"], 0)),
+        (need("In", &["1"], 0), need("NotIn", &["1"], 0)),
+        (need("Exists", &[], 0), need("NotIn", &["1"], 0)),
+        (need("Exists", &[], 0), need("DoesNotExist", &[], 0)),
+        (need("Gt", &["5"], 0), need("Lt", &["3"], 0)),
+    ] {
+        for both in [merged(&a, &b), merged(&b, &a)] {
+            assert!(both.only_forbids() && !both.lets_lack(), "{a:?} and {b:?}");
+            // What only forbids as well does not make it optional again.
+            assert!(!merged(&both, &need("NotIn", &["5"], 0)).lets_lack());
+        }
+    }
+    for (a, b) in [
+        (need("NotIn", &["1"], 0), need("NotIn", &["3"], 0)),
+        (need("NotIn", &["1"], 0), need("DoesNotExist", &[], 0)),
+    ] {
+        assert!(merged(&a, &b).lets_lack(), "{a:?} and {b:?}");
+    }
 }
 
 #[test]
