@@ -184,5 +184,5 @@ impl<'m, T> Lent<'m, T> {
 
 /// Types of all templates, those that templates share counted for each.
 fn template_rows(problem: &Problem) -> usize {
-    problem.templates.iter().map(|t| t.types.len as usize).sum()
+    problem.templates.iter().map(|t| t.types.of(problem.template_types).len()).sum()
 }

@@ -175,7 +175,7 @@ impl Sizes {
             nodes: p.nodes.len(),
             node_volumes: p.node_volumes.len(),
             templates: p.templates.len(),
-            template_types: p.templates.iter().map(|t| t.types.len as usize).sum(),
+            template_types: p.templates.iter().map(|t| t.types.of(p.template_types).len()).sum(),
             groups: p.groups.len(),
             group_words: words,
             group_counts: counts,

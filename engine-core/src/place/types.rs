@@ -237,7 +237,7 @@ impl State<'_, '_> {
             c.labels_offered += u32::from(x.labels && x.offered);
             c.large_offered += u32::from(x.both);
         }
-        if c.all > 0 && ports == c.all {
+        if c.all > 0 && ports == c.all && !self.p.rules.size_needs_offering {
             return Fail { types: c, ..Fail::new(ReasonCode::HostPort, NONE) };
         }
         let code = kind_of_failure(&c);

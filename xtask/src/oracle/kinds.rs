@@ -107,8 +107,13 @@ const TABLE: &[Row] = &[
         &["no instance type met the requirements/resources/offering tuple"],
         &["NoTypePassesAll"],
     ),
-    row("limit", &["all available instance types exceed limits"], &["Limit"]),
-    row("node limit", &["node limits have been exhausted"], &["NodeLimit"]),
+    // One kind in the specification: a pool whose node limit was exceeded before the pass is
+    // refused there by its types, here by its nodes.
+    row(
+        "limit",
+        &["all available instance types exceed limits", "node limits have been exhausted"],
+        &["Limit", "NodeLimit"],
+    ),
     row(
         "reserved",
         &[
@@ -142,7 +147,19 @@ pub fn of_text(text: &str) -> Vec<Kind> {
     if text.starts_with("ignored: ") {
         return vec![Kind::Known("validation")];
     }
-    text.split("; ").map(of_cause).collect()
+    let mut kinds = Vec::new();
+    let mut lists_keys = false;
+    for cause in text.split("; ") {
+        // Several keys of one incompatibility are joined like causes; only the first of them
+        // says what it is about.
+        let is_bare = cause.starts_with("key ") || cause.starts_with("label ");
+        if is_bare && lists_keys {
+            continue;
+        }
+        lists_keys = cause.starts_with("incompatible");
+        kinds.push(of_cause(cause));
+    }
+    kinds
 }
 
 fn of_cause(cause: &str) -> Kind {
@@ -230,7 +247,7 @@ mod tests {
             ),
             ("key topology.kubernetes.io/zone, z In [] not in z In [a]", "topology"),
             ("minValues requirement is not met for label(s) (label(s)=[x])", "min values"),
-            ("node limits have been exhausted for nodepool (NodePool=default)", "node limit"),
+            ("node limits have been exhausted for nodepool (NodePool=default)", "limit"),
             ("all available instance types exceed limits for nodepool (NodePool=p)", "limit"),
             (
                 "one or more instance types with compatible reserved offerings are available, but could not be reserved",
