@@ -39,9 +39,9 @@ pub struct GroupText {
     pub honors_pool_taints: bool,
     /// For the two fields above; empty when neither holds.
     pub tolerations: Vec<Tolerated>,
-    /// Tolerations of the pods it counts for: part of a spread's identity in Karpenter, and
-    /// empty under the mended rules.
-    pub counted_for: Vec<Tolerated>,
+    /// Tolerations and node terms of the pods it counts for, whatever its policies: part of a
+    /// spread's identity in Karpenter, and empty under the mended rules.
+    pub counted_for: (Vec<Tolerated>, Vec<Needs>),
 }
 
 /// [`GroupKind`] that can be hashed.
@@ -228,7 +228,7 @@ impl<'a> RuleReader<'a> {
             honors_taints: false,
             honors_pool_taints,
             tolerations: if honors_pool_taints { tolerations.to_vec() } else { Vec::new() },
-            counted_for: Vec::new(),
+            counted_for: Default::default(),
         }
     }
 
@@ -284,9 +284,13 @@ impl<'a> RuleReader<'a> {
             honors_taints,
             honors_pool_taints: honors_taints,
             tolerations: if honors_taints { tolerations.to_vec() } else { Vec::new() },
-            counted_for: if self.is_mended { Vec::new() } else { tolerations.to_vec() },
+            counted_for: if self.is_mended {
+                Default::default()
+            } else {
+                (tolerations.to_vec(), filter.to_vec())
+            },
         };
-        let variants = self.variants(&group, honors_affinity.then_some(filter), tolerations);
+        let variants = self.variants(&group, filter, honors_affinity, tolerations);
         Some(Rule { group, weight: u32::from(is_soft), inverse: None, variants })
     }
 
@@ -295,22 +299,23 @@ impl<'a> RuleReader<'a> {
     fn variants(
         &self,
         group: &GroupText,
-        filter: Option<&[Needs]>,
+        filter: &[Needs],
+        honors_affinity: bool,
         tolerations: &[Tolerated],
     ) -> Vec<GroupText> {
-        let terms = filter.map_or(1, |f| f.len().max(1));
+        let terms = filter.len().max(1);
         if self.is_mended || (terms == 1 && !self.has_soft_taint) {
             return Vec::new();
         }
+        let left = |term: usize| filter.get(term..).unwrap_or_default().to_vec();
         let soft = Tolerated::soft_taints();
         let by_tolerance = |tolerates: bool| {
             let mut list = tolerations.to_vec();
             list.extend(tolerates.then(|| soft.clone()));
             (0..terms).map(move |term| GroupText {
-                filter: filter
-                    .map_or_else(Vec::new, |f| f.get(term..).unwrap_or_default().to_vec()),
+                filter: if honors_affinity { left(term) } else { Vec::new() },
                 tolerations: if group.honors_taints { list.clone() } else { Vec::new() },
-                counted_for: list.clone(),
+                counted_for: (list.clone(), left(term)),
                 ..group.clone()
             })
         };
