@@ -10,24 +10,28 @@ use crate::decision::Target;
 use crate::problem::{Group, GroupKind};
 
 /// Counts of one group on all nodes, existing ones first.
+///
+/// A policy decides about a node and all its pods together: where it accepts the node, all of
+/// them count, else the node is no domain. So one count for each node is enough.
 struct Counts<'m> {
-    least: &'m mut [u32],
-    most: &'m mut [u32],
-    /// 1 for nodes that are domains.
+    pods: &'m mut [u32],
     domains: &'m mut [u32],
 }
 
+/// In `domains`: the node may turn out to be a domain.
+const POSSIBLE: u32 = 1;
+/// In `domains`: whatever comes, it is one.
+const SURE: u32 = 2;
+
 /// Numbers that the replay needs.
 pub(super) fn numbers(nodes: usize, new_nodes: usize) -> usize {
-    3 * (nodes + new_nodes)
+    2 * (nodes + new_nodes)
 }
 
 /// Replays all placements against the spreads over nodes. `memory` is [`numbers`] long.
 pub(super) fn replay(case: Case, memory: &mut [u32]) -> Result<(), Violation> {
-    let len = memory.len() / 3;
-    let (least, rest) = memory.split_at_mut(len);
-    let (most, domains) = rest.split_at_mut(len);
-    let mut counts = Counts { least, most, domains };
+    let (pods, domains) = memory.split_at_mut(memory.len() / 2);
+    let mut counts = Counts { pods, domains };
     for (g, group) in (0..).zip(case.problem.groups) {
         let is_hard = |l: &crate::problem::Link| l.weight == 0 && l.group == g;
         if is_per_node(group)
@@ -42,15 +46,21 @@ pub(super) fn replay(case: Case, memory: &mut [u32]) -> Result<(), Violation> {
 }
 
 fn load(case: Case, g: u32, group: &Group, counts: &mut Counts) {
-    counts.least.fill(0);
-    counts.most.fill(0);
+    counts.pods.fill(0);
     counts.domains.fill(0);
     for (row, node) in case.problem.nodes.iter().enumerate() {
-        let (_, possibly) = accepts(case, Target::Node(row as u32), group);
-        counts.domains[row] = u32::from(possibly);
+        counts.domains[row] = domain(case, Target::Node(row as u32), group);
         let mut rows = node.counts.of(case.problem.node_counts).iter();
-        let pods = rows.find(|c| c.group == g).map_or(0, |c| c.count);
-        (counts.least[row], counts.most[row]) = (pods, pods);
+        counts.pods[row] = rows.find(|c| c.group == g).map_or(0, |c| c.count);
+    }
+}
+
+/// Whether the node is a domain of the group.
+fn domain(case: Case, target: Target, group: &Group) -> u32 {
+    match accepts(case, target, group) {
+        (true, _) => SURE,
+        (false, true) => POSSIBLE,
+        (false, false) => 0,
     }
 }
 
@@ -66,19 +76,14 @@ fn replay_group(case: Case, g: u32, group: &Group, counts: &mut Counts) -> Resul
         };
         let is_new = at >= case.problem.nodes.len();
         if is_new && counts.domains[at] == 0 {
-            let (_, possibly) = accepts(case, arrival.placement.target, group);
-            counts.domains[at] = u32::from(possibly);
+            counts.domains[at] = domain(case, arrival.placement.target, group);
         }
-        let itself = arrival.is_matched(g);
-        let pods = if itself { arrival.placement.count } else { 0 };
         let arriving = arrival.arriving(g, group);
         if arrival.rules().any(|(own, ..)| own == g) && !keeps_skew(group, at, arriving, counts) {
             return Err(arrival.refuse(Rule::Spread, g));
         }
-        if itself {
-            let (surely, possibly) = accepts(case, arrival.placement.target, group);
-            counts.least[at] = counts.least[at].saturating_add(if surely { pods } else { 0 });
-            counts.most[at] = counts.most[at].saturating_add(if possibly { pods } else { 0 });
+        if counts.domains[at] != 0 {
+            counts.pods[at] = counts.pods[at].saturating_add(arriving);
         }
     }
     Ok(())
@@ -87,17 +92,17 @@ fn replay_group(case: Case, g: u32, group: &Group, counts: &mut Counts) -> Resul
 /// True when the last of the pods leaves the node ahead of the emptiest by no more than the
 /// skew.
 fn keeps_skew(group: &Group, at: usize, pods: u32, counts: &Counts) -> bool {
-    let then = counts.most[at].saturating_add(pods);
+    let then = counts.pods[at].saturating_add(pods);
     if then <= group.max_skew {
         return true;
     }
-    let is_domain = |n: &usize| *n == at || counts.domains[*n] != 0;
-    let domains = || (0..counts.domains.len()).filter(is_domain);
-    if domains().count() < group.min_domains as usize {
+    let sure = counts.domains.iter().filter(|d| **d == SURE).count();
+    if sure < group.min_domains as usize {
         return false;
     }
+    let others = (0..counts.domains.len()).filter(|n| *n != at && counts.domains[*n] != 0);
     // Ahead of itself, the node is by the last pod alone.
-    let least = domains().filter(|n| *n != at).map(|n| counts.least[n]).min();
+    let least = others.map(|n| counts.pods[n]).min();
     let ahead = least.map_or(0, |least| then.saturating_sub(least));
     ahead.max(pods.min(1)) <= group.max_skew
 }

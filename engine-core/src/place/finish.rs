@@ -6,7 +6,7 @@ use crate::decision::{
 };
 use crate::limits::{Exceeded, TYPES_PER_NEW_NODE};
 use crate::place::relax::{Relaxed, Subject};
-use crate::place::state::State;
+use crate::place::state::{State, is_reserved};
 use crate::place::types::{self, Fail};
 use crate::place::{Pod, Solve, is_deferral};
 use crate::price;
@@ -173,10 +173,14 @@ impl State<'_, '_> {
         self.narrow_to(b, p.well.capacity_type, &|_, v| v == p.well.reserved);
         let reservation = p.well.reservation;
         self.narrow_to(b, reservation, &|s, v| s.holds_value(b, reservation, v));
-        if p.rules.reserved_falls_back && !self.keep_reserved(b) {
+        if p.rules.reserved_falls_back && !self.keep_coming(b) {
             self.news.sets[b * w..][..w].copy_from_slice(self.scratch.result);
             self.news.masks[b * m..][..m].copy_from_slice(self.scratch.filtered);
             self.news.rows[b].is_reserved = false;
+            // Types that only a reservation made large enough go with it.
+            if !self.keep_coming(b) {
+                self.news.rows[b].pods = 0;
+            }
         }
     }
 
@@ -195,11 +199,12 @@ impl State<'_, '_> {
         self.layout.restrict(set, key, values, &self.scratch.bits[..n]);
     }
 
-    /// Leaves the types that can still come with a unit of the reservation; false when none
-    /// can, or too few for minValues.
-    fn keep_reserved(&mut self, b: usize) -> bool {
+    /// Leaves the types that can still come, with a unit of a reservation when the node holds
+    /// one and without otherwise; false when none can, or too few for minValues.
+    fn keep_coming(&mut self, b: usize) -> bool {
         let (p, w, m, r) = (self.p, self.z.set, self.z.mask, self.z.resources);
         let t = self.news.rows[b].template as usize;
+        let draws = self.news.rows[b].is_reserved;
         self.scratch.total.copy_from_slice(&self.news.requests[b * r..][..r]);
         for x in 0..p.types.len() {
             if self.news.masks[b * m + x / 64] >> (x % 64) & 1 == 0 {
@@ -209,7 +214,8 @@ impl State<'_, '_> {
             let at = self.template_type(t, x as u32);
             let variants = p.types[x].variants.of(p.variants);
             let comes = p.types[x].offerings.of(p.offerings).iter().any(|o| {
-                types::usable(&p, &self.layout, set, o)
+                draws == (is_reserved(o.capacity_type) && o.reservation != NONE)
+                    && types::usable(&p, &self.layout, set, o)
                     && variants
                         .get(o.variant as usize)
                         .is_some_and(|v| self.is_large(v.allocatable, at))
