@@ -26,8 +26,8 @@ usage: cargo xtask VERB [options]
   cases     print which test covers which handed case
   oracle    hold `dunnage plan --strategy karpenter` against Karpenter's own scheduler
             [--inputs DIR] [--random 500] [--seed 1] [--runs 8] [--only NAME] [--keep DIR]
-            [--dunnage FILE]  [--generate-only]
-  ci        check, test, nostd, cases
+            [--dunnage FILE]  [--generate-only]  [--skip-large]
+  ci        check, nostd, cases, oracle without the large inputs, test
 ";
 
 fn main() -> ExitCode {

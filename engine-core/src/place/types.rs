@@ -226,9 +226,13 @@ impl State<'_, '_> {
         let mut c = TypeCounts::default();
         let mut ports = 0;
         for t in crate::requirements::ranks(self.scratch.mask) {
+            let clashes = self.ports_clash(self.template_type(q.template, t));
             let mut x = self.passes(q, t, &every);
-            x.large = if self.p.rules.size_needs_offering { x.both } else { x.large };
-            ports += u32::from(self.ports_clash(self.template_type(q.template, t)));
+            if self.p.rules.size_needs_offering {
+                // Karpenter does not look at a type further whose DaemonSets hold the port.
+                x = if clashes { Passes::default() } else { Passes { large: x.both, ..x } };
+            }
+            ports += u32::from(clashes);
             c.all += 1;
             c.labels += u32::from(x.labels);
             c.large += u32::from(x.large);
