@@ -567,7 +567,8 @@ pub struct Rules {
     pub anti_affinity_blocks_all: bool,
     /// A DaemonSet is judged on an existing node by its first required term only.
     pub daemon_first_term: bool,
-    /// A spread's node filter refuses new nodes that lack a well-known label as yet.
+    /// A spread's node filter refuses new nodes that lack a well-known label as yet, and the
+    /// pods of those that it may still refuse raise the minimum.
     pub filter_needs_labels: bool,
     /// minValues counts values that the node's requirements exclude.
     pub min_values_unfiltered: bool,

@@ -142,6 +142,25 @@ impl<'m> Layout<'m> {
         a[self.range(key)] != b[self.range(key)]
     }
 
+    /// True when every node that `set` describes satisfies `other`; `room` is as long as a set.
+    /// A well-known label that `set` names is there.
+    pub fn is_within(
+        &self,
+        set: &[u64],
+        other: &[u64],
+        room: &mut [u64],
+        problem: &Problem,
+    ) -> bool {
+        room.copy_from_slice(set);
+        self.add(room, other, problem);
+        (0..self.keys()).all(|key| {
+            let range = self.range(key);
+            let changed = (set[range.start] ^ room[range.start]) & ((1 << MIN_VALUES_SHIFT) - 1);
+            let ignored = if problem.keys[key].is_well_known { MUST_EXIST } else { 0 };
+            changed & !ignored == 0 && set[range.clone()][1..] == room[range][1..]
+        })
+    }
+
     /// Words of value bits of `key`.
     pub fn bit_words(&self, key: usize) -> usize {
         self.range(key).len() - FIXED

@@ -228,7 +228,7 @@ impl Sizes {
         (self.keys + 1)
             + self.keys
             + self.groups * 4
-            + self.group_counts
+            + self.group_counts * 2
             + self.nodes * 2
             + self.node_volumes
             + self.templates * 2

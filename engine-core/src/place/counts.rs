@@ -23,6 +23,8 @@ pub(crate) struct Counts<'m> {
     /// Whether some class must obey the group, and whether it counts as yet.
     flags: &'m mut [u32],
     counts: &'m mut [u32],
+    /// Of `counts`, pods on nodes that the group's filter may still refuse.
+    unsure: &'m mut [u32],
     known: &'m mut [u64],
     /// First entry of each node's list, then of each new node's.
     heads: &'m mut [u32],
@@ -52,6 +54,7 @@ impl<'m> Counts<'m> {
             totals: numbers.take(z.groups)?,
             flags: numbers.take(z.groups)?,
             counts: numbers.take(z.group_counts)?,
+            unsure: numbers.take(z.group_counts)?,
             known: words.take(z.group_words)?,
             heads: numbers.take(z.nodes)?,
             new_heads: numbers.take(z.caps.new_nodes)?,
@@ -63,6 +66,7 @@ impl<'m> Counts<'m> {
     /// Sets every count to what real nodes hold.
     pub fn load(&mut self, p: &Problem) -> Result<(), Exceeded> {
         self.counts.fill(0);
+        self.unsure.fill(0);
         self.known.fill(0);
         self.heads.fill(NONE);
         self.flags.fill(COUNTING);
@@ -118,6 +122,17 @@ impl<'m> Counts<'m> {
     /// Pods of a per-value group in one domain.
     pub fn get(&self, group: usize, value: u32) -> u32 {
         self.counts[(self.at[group] + value) as usize]
+    }
+
+    /// [`Counts::get`] without the pods on nodes that the filter may still refuse.
+    pub fn least(&self, group: usize, value: u32) -> u32 {
+        let at = (self.at[group] + value) as usize;
+        self.counts[at] - self.unsure[at]
+    }
+
+    /// Says of one pod that was added that the filter may still refuse its node.
+    pub fn doubt(&mut self, group: usize, value: u32) {
+        self.unsure[(self.at[group] + value) as usize] += 1;
     }
 
     /// True when some class must obey the group.

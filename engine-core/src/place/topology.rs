@@ -340,7 +340,7 @@ impl State<'_, '_> {
         let (mut lowest, mut domains) = (u32::MAX, 0);
         for value in crate::requirements::ranks(self.counts.known(group, n)) {
             if self.pod_allows(key, value) {
-                lowest = lowest.min(self.counts.get(group, value));
+                lowest = lowest.min(self.counts.least(group, value));
                 domains += 1;
             }
         }
@@ -452,7 +452,8 @@ impl State<'_, '_> {
                     if self.counts.is_counting(group as usize)
                         && self.filter_accepts(g, place, taints)
                     {
-                        self.count_settled(group as usize, g, place)?;
+                        let is_sure = self.filter_surely_accepts(g, place);
+                        self.count_settled(group as usize, g, place, is_sure)?;
                     }
                 }
             }
@@ -466,12 +467,21 @@ impl State<'_, '_> {
         Ok(())
     }
 
-    fn count_settled(&mut self, group: usize, g: &Group, place: Place) -> Result<(), Exceeded> {
+    fn count_settled(
+        &mut self,
+        group: usize,
+        g: &Group,
+        place: Place,
+        is_sure: bool,
+    ) -> Result<(), Exceeded> {
         if g.is_hostname {
             return self.counts.add_on(place, group);
         }
         if let Some(value) = self.layout.get(self.scratch.result, g.key as usize).single() {
             self.counts.add(group, value);
+            if !is_sure {
+                self.counts.doubt(group, value);
+            }
         }
         Ok(())
     }
@@ -505,6 +515,24 @@ impl State<'_, '_> {
     fn filter_accepts(&self, g: &Group, place: Place, taints: crate::Span) -> bool {
         let allows = !matches!(place, Place::Node(_)) && !self.p.rules.filter_needs_labels;
         self.accepts(g, self.scratch.result, taints, allows)
+    }
+
+    /// True when the filter accepts every machine that `scratch.result` leaves.
+    ///
+    /// DIFFERS: Karpenter counts the pods of a node that the filter may still refuse as if it
+    /// were accepted; mended, they do not raise the minimum.
+    fn filter_surely_accepts(&mut self, g: &Group, place: Place) -> bool {
+        let p = self.p;
+        let terms = g.filter.of(p.terms);
+        let is_decided = terms.is_empty() || matches!(place, Place::Node(_));
+        is_decided || p.rules.filter_needs_labels || {
+            let (sets, w) = (&*self.sets, self.z.set);
+            let (node, room) = (&*self.scratch.result, &mut *self.scratch.distinct);
+            terms.iter().any(|t| {
+                let set = &sets[t.set as usize * w..][..w];
+                self.layout.is_within(node, set, room, &p)
+            })
+        }
     }
 
     fn accepts(
