@@ -9,8 +9,8 @@ use crate::place::accept::Owner;
 use crate::place::counts::Place;
 use crate::place::state::State;
 use crate::place::types::Fail;
-use crate::problem::{Group, GroupKind, Link, NONE};
-use crate::requirements::{Incompatible, values_of};
+use crate::problem::{Group, GroupKind, Link, NONE, Problem};
+use crate::requirements::{Incompatible, Layout, values_of};
 
 /// Most keys of which one domain must be picked at once.
 const PICKS: usize = 4;
@@ -285,10 +285,15 @@ impl State<'_, '_> {
             let set = &self.news.sets[b * w..][..w];
             if self.accepts(g, set, taints, !p.rules.filter_needs_labels) {
                 lowest = lowest.min(self.counts.on(Place::New(b), group));
-                domains += 1;
+                let room = &mut *self.scratch.distinct;
+                // One that the filter may still refuse cannot make up the number of domains.
+                domains += u32::from(
+                    g.min_domains == 0 || is_within_some(&p, &self.layout, self.sets, g, set, room),
+                );
             }
         }
-        let minimum = if domains < g.min_domains || domains == 0 { 0 } else { lowest };
+        let is_few = domains < g.min_domains || lowest == u32::MAX;
+        let minimum = if is_few { 0 } else { lowest };
         self.minima[slot] = (version, group as u32, minimum);
         minimum
     }
@@ -514,7 +519,14 @@ impl State<'_, '_> {
     /// True when the group's node filter accepts the node that `scratch.result` describes.
     fn filter_accepts(&self, g: &Group, place: Place, taints: crate::Span) -> bool {
         let allows = !matches!(place, Place::Node(_)) && !self.p.rules.filter_needs_labels;
-        self.accepts(g, self.scratch.result, taints, allows)
+        let node = match place {
+            // What the pod forbids gives the node no label.
+            Place::Node(n) if !self.p.rules.pods_define_labels => {
+                &self.nodes.sets[n * self.z.set..][..self.z.set]
+            }
+            _ => &*self.scratch.result,
+        };
+        self.accepts(g, node, taints, allows)
     }
 
     /// True when the filter accepts every machine that `scratch.result` leaves.
@@ -523,16 +535,10 @@ impl State<'_, '_> {
     /// were accepted; mended, they do not raise the minimum.
     fn filter_surely_accepts(&mut self, g: &Group, place: Place) -> bool {
         let p = self.p;
-        let terms = g.filter.of(p.terms);
-        let is_decided = terms.is_empty() || matches!(place, Place::Node(_));
-        is_decided || p.rules.filter_needs_labels || {
-            let (sets, w) = (&*self.sets, self.z.set);
-            let (node, room) = (&*self.scratch.result, &mut *self.scratch.distinct);
-            terms.iter().any(|t| {
-                let set = &sets[t.set as usize * w..][..w];
-                self.layout.is_within(node, set, room, &p)
-            })
-        }
+        let (node, room) = (&*self.scratch.result, &mut *self.scratch.distinct);
+        p.rules.filter_needs_labels
+            || matches!(place, Place::Node(_))
+            || is_within_some(&p, &self.layout, self.sets, g, node, room)
     }
 
     fn accepts(
@@ -556,6 +562,20 @@ impl State<'_, '_> {
                 self.layout.incompatible(node, set, allows_well_known, p).is_none()
             })
     }
+}
+
+/// True when every node that `node` describes satisfies one of the sets of the group's filter.
+fn is_within_some(
+    p: &Problem,
+    layout: &Layout,
+    sets: &[u64],
+    g: &Group,
+    node: &[u64],
+    room: &mut [u64],
+) -> bool {
+    let (terms, w) = (g.filter.of(p.terms), layout.len());
+    let set = |row: u32| &sets[row as usize * w..][..w];
+    terms.is_empty() || terms.iter().any(|t| layout.is_within(node, set(t.set), room, p))
 }
 
 fn place_is_open(place: Place) -> bool {
