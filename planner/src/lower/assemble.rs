@@ -376,21 +376,17 @@ impl Named<'_> {
 
     fn write_pods(&self, shared: &BTreeMap<ClaimName, u32>, writer: &mut Writer) {
         let drivers = self.storage.drivers();
-        let matches: Vec<Span> = self
-            .queue
-            .labels
-            .list
-            .iter()
-            .map(|(namespace, labels)| {
-                writer.matches(self.index.matches(&self.groups.list, namespace, labels, false))
-            })
-            .collect();
+        // Written in the order of the queue, which the order of the input does not change.
+        let mut matches: Vec<Option<Span>> = vec![None; self.queue.labels.list.len()];
         let mut shapes: Vec<Option<PodClass>> = vec![None; self.queue.shapes.len()];
         let mut volumes: Vec<Option<(Span, Span)>> = vec![None; self.queue.volumes.len()];
         let mut classes = Classes::default();
         let mut known: HashMap<(u32, Span, u32), u32> = HashMap::new();
         for pod in &self.queue.pods {
-            let matched = matches[pod.labels as usize];
+            let matched = *matches[pod.labels as usize].get_or_insert_with(|| {
+                let (namespace, labels) = self.queue.labels.list[pod.labels as usize];
+                writer.matches(self.index.matches(&self.groups.list, namespace, labels, false))
+            });
             let class = *known.entry((pod.shape, matched, pod.volumes)).or_insert_with(|| {
                 let shape = pod.shape as usize;
                 let base = *shapes[shape]

@@ -179,9 +179,11 @@ impl Needs {
         match self.0.get_mut(key) {
             Some(own) => own.intersect(&need),
             None => {
-                // Narrowing `Exists` normalizes, as the engine's algebra does on adding.
+                // Narrowing `Exists` normalizes, as the engine's algebra does on adding; a key
+                // that nobody has spoken of does not ask for the label.
                 let mut own = Need::exists();
                 own.intersect(&need);
+                own.must_exist = own.only_forbids() && !need.lets_lack();
                 self.0.insert(key.to_owned(), own);
             }
         }

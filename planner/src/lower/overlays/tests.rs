@@ -49,10 +49,11 @@ fn run(
     asked: &[&str],
 ) -> (Vec<TypeRow>, Vec<&'static str>) {
     let asked: BTreeSet<String> = asked.iter().map(|key| (*key).to_owned()).collect();
-    let dialect = Dialect::default();
+    let snapshot = snapshot(overlays);
+    let dialect = Dialect::of(&snapshot);
     let rules = OverlayRules { dialect: &dialect, is_mended, asked: &asked };
     let mut warnings = Vec::new();
-    let mut rows = apply(&snapshot(overlays), vec![pool], &rules, &mut warnings);
+    let mut rows = apply(&snapshot, vec![pool], &rules, &mut warnings);
     (rows.remove(0), warnings.into_iter().map(|w| w.code).collect())
 }
 
