@@ -173,7 +173,7 @@ impl Solve<'_, '_> {
         let mut pod = Pod { class: start.class, relaxed: start.relaxed.clone() };
         loop {
             let asked = match self.state.load_pod(&pod) {
-                Ok(()) => self.place_one(&pod)?,
+                Ok(()) => self.place_one(&pod, subject)?,
                 Err(fail) => Err(fail),
             };
             match asked {
@@ -190,9 +190,29 @@ impl Solve<'_, '_> {
     }
 
     /// The first that accepts: nodes that exist, nodes opened by this solve, fresh nodes.
-    fn place_one(&mut self, pod: &Pod) -> Result<Result<Target, Fail>, Exceeded> {
+    fn place_one(
+        &mut self,
+        pod: &Pod,
+        subject: &Subject,
+    ) -> Result<Result<Target, Fail>, Exceeded> {
         // Refusals are remembered for the whole run at its first step only.
-        let remembers = pod.relaxed.steps == 0;
+        if let Some(target) = self.place_open(pod, pod.relaxed.steps == 0)? {
+            return Ok(Ok(target));
+        }
+        // DIFFERS: a spread over single nodes that may be given up opens no node by itself.
+        if !subject.rules.soft_node_spreads_open_nodes
+            && let Some(relaxed) = pod.relaxed.without_soft_node_spreads(subject)
+        {
+            let lenient = Pod { class: pod.class, relaxed };
+            if let Some(target) = self.place_open(&lenient, false)? {
+                return Ok(Ok(target));
+            }
+        }
+        self.place_fresh(pod)
+    }
+
+    /// The first open node that accepts. `remembers` those that refuse the whole run.
+    fn place_open(&mut self, pod: &Pod, remembers: bool) -> Result<Option<Target>, Exceeded> {
         let s = &mut self.state;
         for i in 0..s.z.nodes {
             let n = s.nodes.order[i] as usize;
@@ -202,7 +222,7 @@ impl Solve<'_, '_> {
             match s.on_node(pod, n) {
                 Ok(()) => {
                     s.commit_node(pod, n)?;
-                    return Ok(Ok(Target::Node(n as u32)));
+                    return Ok(Some(Target::Node(n as u32)));
                 }
                 Err(fail) if remembers && fail.is_final => set(s.nodes.refused, n),
                 Err(_) => {}
@@ -217,13 +237,13 @@ impl Solve<'_, '_> {
             match s.on_new(pod, b) {
                 Ok(()) => {
                     s.commit_new(pod, b)?;
-                    return Ok(Ok(Target::New(b as u32)));
+                    return Ok(Some(Target::New(b as u32)));
                 }
                 Err(fail) if remembers && fail.is_final => set(s.news.refused, b),
                 Err(_) => {}
             }
         }
-        self.place_fresh(pod)
+        Ok(None)
     }
 
     fn place_fresh(&mut self, pod: &Pod) -> Result<Result<Target, Fail>, Exceeded> {

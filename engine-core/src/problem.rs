@@ -596,6 +596,9 @@ pub struct Rules {
     /// A spread whose pod gave something up starts a count of its own, which knows the pods
     /// that run but not those placed before it in the same pass.
     pub relaxed_spreads_count_afresh: bool,
+    /// A spread over single nodes that may be given up opens a node for a pod, although nodes
+    /// that are there would take the pod without it.
+    pub soft_node_spreads_open_nodes: bool,
     /// A spread over single nodes takes zero as the minimum even when every node holds pods.
     pub node_minimum_is_zero: bool,
     /// Nodes of equal load keep their last order instead of their order of creation.
@@ -628,6 +631,7 @@ impl Rules {
         size_needs_offering: true,
         full_attachments_block_all: true,
         relaxed_spreads_count_afresh: true,
+        soft_node_spreads_open_nodes: true,
         node_minimum_is_zero: true,
         stable_resort: true,
         tie_seed: 0,
@@ -655,6 +659,7 @@ impl Rules {
         size_needs_offering: false,
         full_attachments_block_all: false,
         relaxed_spreads_count_afresh: false,
+        soft_node_spreads_open_nodes: false,
         node_minimum_is_zero: false,
         stable_resort: false,
         tie_seed: 0,

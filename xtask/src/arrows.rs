@@ -43,6 +43,7 @@ const RULES: &[Rule] = &[
         only: Some(&[
             "k8s-openapi",
             "kube",
+            "kube-cel",
             "regex",
             "schemars",
             "serde",

@@ -255,11 +255,21 @@ impl State<'_, '_> {
         if !price::cut(&p, &self.layout, set, mask, TYPES_PER_NEW_NODE) {
             return;
         }
-        if !p.rules.lowers_min_values
-            && types::few_values(&p, &self.layout, self.sets, set, mask, self.scratch.distinct)
-                .is_some()
+        let (set, mask) = (&mut self.news.sets[b * w..][..w], &self.news.masks[b * m..][..m]);
+        let distinct = &mut *self.scratch.distinct;
+        while let Some((key, count)) =
+            types::few_values(&p, &self.layout, self.sets, set, mask, distinct)
         {
-            self.news.rows[b].pods = 0;
+            if !p.rules.lowers_min_values {
+                self.news.rows[b].pods = 0;
+                return;
+            }
+            // DIFFERS: Karpenter leaves a minimum that the shortened list does not reach.
+            if p.rules.min_values_unfiltered {
+                return;
+            }
+            self.layout.set_min_values(set, key, count);
+            self.news.rows[b].is_min_values_lowered = true;
         }
     }
 

@@ -85,6 +85,20 @@ impl Relaxed {
         self.dropped_links >> link & 1 == 0
     }
 
+    /// The same without the spreads over single nodes that may be given up; nothing when there
+    /// are none.
+    pub fn without_soft_node_spreads(&self, s: &Subject) -> Option<Self> {
+        let mut lenient = self.clone();
+        for (i, link) in s.links.iter().enumerate() {
+            let group = &s.groups[link.group as usize];
+            let is_soft = link.weight > 0 && group.kind == GroupKind::Spread && group.is_hostname;
+            if is_soft && self.holds(i) {
+                lenient.dropped_links |= 1 << i;
+            }
+        }
+        (lenient.dropped_links != self.dropped_links).then_some(lenient)
+    }
+
     /// True while the node-affinity preference holds.
     pub fn prefers(&self, preference: usize) -> bool {
         self.dropped_preferences >> preference & 1 == 0

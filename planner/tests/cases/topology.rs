@@ -90,8 +90,11 @@ fn capacity_types_are_domains_like_zones() {
 #[test]
 fn a_new_node_is_always_a_way_out_of_a_hostname_spread() {
     let nodes = ["a", "b", "c"].map(|z| node(&format!("n-{z}"), "S", z));
+    let fills = ["a", "b", "c"]
+        .map(|z| bound(pod(&format!("fill-{z}"), "1900m", "64Mi"), &format!("n-{z}")));
     let olds = ["a", "b", "c"].map(|z| old(&format!("old-{z}"), &format!("n-{z}")));
-    let w = world().pools([pool("p", vec![])]).nodes(nodes).pods(olds).pods([web(0, "1", HOST)]);
+    let w = world().pools([pool("p", vec![])]).nodes(nodes).pods(fills).pods(olds);
+    let w = w.pods([web(0, "1", HOST)]);
     for planned in both(w) {
         assert_eq!(planned.launches().len(), 1, "{planned:?}");
     }
