@@ -11,6 +11,7 @@ mod counts;
 mod finish;
 mod given_up;
 mod relax;
+mod reservations;
 mod state;
 mod templates;
 mod topology;

@@ -144,7 +144,7 @@ pub(crate) struct Sizes {
 }
 
 /// Scratch sets, masks and rows of one acceptance test.
-pub(crate) const SCRATCH_SETS: usize = 8;
+pub(crate) const SCRATCH_SETS: usize = 9;
 pub(crate) const SCRATCH_MASKS: usize = 4;
 pub(crate) const SCRATCH_ROWS: usize = 3;
 /// Numbers of one queue entry: class, count, mark.

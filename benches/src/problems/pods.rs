@@ -98,7 +98,10 @@ fn volume_uses(t: &mut Tables, draw: &mut Draw) -> Span {
     let is_shared = draw.chance(50);
     let claim = if is_shared { draw.below(3) } else { NONE };
     let count = if is_shared { 1 } else { 1 + draw.below(2) };
-    push(&mut t.volume_uses, [VolumeUse { driver: draw.below(2), claim, count }])
+    let drawn = draw.below(2);
+    // All that share a claim attach it with its one driver.
+    let driver = if is_shared { claim % 2 } else { drawn };
+    push(&mut t.volume_uses, [VolumeUse { driver, claim, count }])
 }
 
 /// Writes runs: classes in order, some of them in two stretches.

@@ -380,6 +380,9 @@ impl State<'_, '_> {
         if exists && !any && !p.rules.reserved_falls_back {
             return Err(not_final(ReasonCode::ReservationTaken));
         }
+        if any && p.rules.reserved_falls_back && !self.can_settle(q.template) {
+            return Err(not_final(ReasonCode::MinValues));
+        }
         Ok(())
     }
 

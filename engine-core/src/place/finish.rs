@@ -6,7 +6,7 @@ use crate::decision::{
 };
 use crate::limits::{Exceeded, TYPES_PER_NEW_NODE};
 use crate::place::relax::{Relaxed, Subject};
-use crate::place::state::{State, is_reserved};
+use crate::place::state::State;
 use crate::place::types::{self, Fail};
 use crate::place::{Pod, Solve, is_deferral};
 use crate::price;
@@ -158,92 +158,6 @@ impl State<'_, '_> {
             self.name_cheapest(b);
             self.add_overhead(b);
         }
-    }
-
-    fn settle_reservation(&mut self, b: usize) {
-        let (p, w, m) = (self.p, self.z.set, self.z.mask);
-        let holds = self.z.reservations > 0 && self.holds(b);
-        self.news.rows[b].is_reserved = holds;
-        if !holds {
-            return;
-        }
-        // What the node was without the reservation, in case it must do without after all.
-        self.scratch.result.copy_from_slice(&self.news.sets[b * w..][..w]);
-        self.scratch.filtered.copy_from_slice(&self.news.masks[b * m..][..m]);
-        self.narrow_to(b, p.well.capacity_type, &|_, v| v == p.well.reserved);
-        let reservation = p.well.reservation;
-        self.narrow_to(b, reservation, &|s, v| s.holds_value(b, reservation, v));
-        if p.rules.reserved_falls_back && !self.keep_coming(b) {
-            self.news.sets[b * w..][..w].copy_from_slice(self.scratch.result);
-            self.news.masks[b * m..][..m].copy_from_slice(self.scratch.filtered);
-            self.news.rows[b].is_reserved = false;
-            // Types that only a reservation made large enough go with it.
-            if !self.keep_coming(b) {
-                self.news.rows[b].pods = 0;
-            }
-        }
-    }
-
-    fn narrow_to(&mut self, b: usize, key: u32, keep: &dyn Fn(&State, u32) -> bool) {
-        let (p, w) = (self.p, self.z.set);
-        let Some(key) = crate::requirements::key(key) else { return };
-        let n = self.layout.bit_words(key);
-        self.scratch.bits[..n].fill(0);
-        for v in 0..p.keys[key].values.len {
-            if keep(self, v) {
-                self.scratch.bits[v as usize / 64] |= 1 << (v % 64);
-            }
-        }
-        let values = crate::requirements::values_of(&p, key);
-        let set = &mut self.news.sets[b * w..][..w];
-        self.layout.restrict(set, key, values, &self.scratch.bits[..n]);
-    }
-
-    /// Leaves the types that can still come, with a unit of a reservation when the node holds
-    /// one and without otherwise; false when none can, or too few for minValues.
-    fn keep_coming(&mut self, b: usize) -> bool {
-        let (p, w, m, r) = (self.p, self.z.set, self.z.mask, self.z.resources);
-        let t = self.news.rows[b].template as usize;
-        let draws = self.news.rows[b].is_reserved;
-        self.scratch.total.copy_from_slice(&self.news.requests[b * r..][..r]);
-        for x in 0..p.types.len() {
-            if self.news.masks[b * m + x / 64] >> (x % 64) & 1 == 0 {
-                continue;
-            }
-            let set = &self.news.sets[b * w..][..w];
-            let at = self.template_type(t, x as u32);
-            let variants = p.types[x].variants.of(p.variants);
-            let comes = p.types[x].offerings.of(p.offerings).iter().any(|o| {
-                draws == (is_reserved(o.capacity_type) && o.reservation != NONE)
-                    && types::usable(&p, &self.layout, set, o)
-                    && variants
-                        .get(o.variant as usize)
-                        .is_some_and(|v| self.is_large(v.allocatable, at))
-            });
-            if !comes {
-                self.news.masks[b * m + x / 64] &= !(1 << (x % 64));
-            }
-        }
-        let mask = &self.news.masks[b * m..][..m];
-        let set = &self.news.sets[b * w..][..w];
-        mask.iter().any(|&x| x != 0)
-            && types::few_values(&p, &self.layout, self.sets, set, mask, self.scratch.distinct)
-                .is_none()
-    }
-
-    /// True when the value is the id of a reservation that the node holds.
-    fn holds_value(&self, b: usize, key: u32, value: u32) -> bool {
-        self.p.offerings.iter().any(|o| {
-            o.reservation != NONE
-                && self.news.held[b * self.z.hold + o.reservation as usize / 64]
-                    >> (o.reservation % 64)
-                    & 1
-                    != 0
-                && o.labels
-                    .of(self.p.offering_labels)
-                    .iter()
-                    .any(|l| l.key == key && l.value == value)
-        })
     }
 
     /// Keeps the cheapest types that a launch can carry; too few for minValues closes the

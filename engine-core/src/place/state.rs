@@ -79,6 +79,9 @@ pub(crate) struct Scratch<'m> {
     pub distinct: &'m mut [u64],
     pub mask: &'m mut [u64],
     pub filtered: &'m mut [u64],
+    /// `result` and `filtered` once the node draws on reservations, or does without.
+    pub narrowed: &'m mut [u64],
+    pub kept: &'m mut [u64],
     /// Sum of requests.
     pub total: &'m mut [i64],
     pub row: &'m mut [i64],
@@ -307,6 +310,8 @@ impl<'m> Scratch<'m> {
             distinct: w.take(z.set)?,
             mask: w.take(z.mask)?,
             filtered: w.take(z.mask)?,
+            narrowed: w.take(z.set)?,
+            kept: w.take(z.mask)?,
             total: a.take(z.resources)?,
             row: a.take(z.resources)?,
             pod_ports: w.take(z.port_mask)?,
