@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
-use crate::{arrows, cases, oracle, run, scan};
+use crate::{arrows, cases, oracle, run, same, scan};
 
 /// Formatting, clippy, arrows, forbidden text: cheapest first.
 ///
@@ -76,6 +76,7 @@ pub fn ci() -> Result<(), String> {
     check()?;
     nostd()?;
     cases::cases()?;
+    same::same(&same::Options::quick())?;
     if oracle::has_go() {
         oracle::oracle(&oracle::Options::quick())?;
     } else {

@@ -11,6 +11,7 @@ mod fuzz;
 mod oracle;
 mod random;
 mod run;
+mod same;
 mod scan;
 
 use std::process::ExitCode;
@@ -27,6 +28,8 @@ usage: cargo xtask VERB [options]
   oracle    hold `dunnage plan --strategy karpenter` against Karpenter's own scheduler
             [--inputs DIR] [--random 500] [--seed 1] [--runs 8] [--only NAME] [--keep DIR]
             [--dunnage FILE]  [--generate-only]  [--skip-large]
+  same      shuffled inputs and both builds give the same bytes
+            [--inputs DIR] [--largest BYTES]
   ci        check, nostd, cases, oracle without the large inputs, test
 ";
 
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
         "ci" => args::none(&rest).and_then(|()| check::ci()),
         "fuzz" => fuzz::Options::parse(&rest).and_then(|o| fuzz::fuzz(&o)),
         "oracle" => oracle::Options::parse(&rest).and_then(|o| oracle::oracle(&o)),
+        "same" => same::Options::parse(&rest).and_then(|o| same::same(&o)),
         "" | "help" | "--help" | "-h" => {
             print!("{USAGE}");
             return ExitCode::from(if verb.is_empty() { 2 } else { 0 });

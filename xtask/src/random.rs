@@ -7,7 +7,7 @@ mod catalogue;
 pub mod features;
 mod nodes;
 mod pools;
-mod rng;
+pub mod rng;
 mod volumes;
 mod world;
 
