@@ -128,7 +128,6 @@ const fn class(requests: u32, count: u32) -> PodClass {
         preferred: EMPTY,
         tolerations: EMPTY,
         links: EMPTY,
-        link_variants: EMPTY,
         matches: EMPTY,
         ports: EMPTY,
         volume_alternatives: EMPTY,
