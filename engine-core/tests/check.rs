@@ -10,6 +10,8 @@ mod garbage;
 mod generated;
 #[path = "check/machines.rs"]
 mod machines;
+#[path = "check/mended.rs"]
+mod mended;
 #[path = "check/source.rs"]
 mod source;
 #[path = "check/tables.rs"]

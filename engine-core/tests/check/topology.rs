@@ -4,7 +4,7 @@ use dunnage_engine_core::check::Rule;
 use dunnage_engine_core::decision::Target;
 use dunnage_engine_core::problem::*;
 
-use crate::tables::{Answer, Ask, Tables, ZONE, accepted, push, refused, sale};
+use crate::tables::{Answer, Ask, KIND, Sale, Tables, ZONE, accepted, push, refused, sale};
 
 const fn node(row: u32) -> Target {
     Target::Node(row)
@@ -290,6 +290,69 @@ fn nodes_that_a_policy_leaves_out_do_not_hold_the_minimum_down() {
     refused(&t, &placed(&t, &[(2, node(0))]), Rule::Spread);
     t.groups[group as usize].honors_taints = true;
     accepted(&t, &placed(&t, &[(2, node(0))]));
+}
+
+#[test]
+fn on_a_node_that_a_policy_leaves_out_each_pod_looks_at_itself_alone() {
+    let (mut t, group) = hosts(GroupKind::Spread, 1, 3);
+    t.nodes[0].taints = push(&mut t.taints, &[Taint { key: 7, ..Default::default() }]);
+    let all = Toleration { operator: TolerationOperator::Exists, ..Default::default() };
+    t.classes[0].tolerations = push(&mut t.tolerations, &[all]);
+    refused(&t, &placed(&t, &[(3, node(0))]), Rule::Spread);
+    t.groups[group as usize].honors_taints = true;
+    accepted(&t, &placed(&t, &[(3, node(0))]));
+}
+
+#[test]
+fn a_node_with_the_label_cannot_pass_a_filter_that_forbids_it() {
+    let mut t = Tables::new();
+    let team = t.key(2, false);
+    t.node(&[(ZONE, 0)], 64_000);
+    let machine = t.instance_type(&[(ZONE, Ask::In(&[0]))], &[4000], &[sale(0, 10)]);
+    let has_team = t.set(&[(team, Ask::In(&[0]))]);
+    t.template(has_team, &[machine]);
+    let group = t.group(GroupKind::Spread, ZONE, 1);
+    set_domains(&mut t, group, &[0, 0, 0]);
+    let filter = [t.term(&[(team, Ask::DoesNotExist)])];
+    t.groups[group as usize].filter = push(&mut t.terms, &filter);
+    let (owner, other) = (t.class(1, 100), t.class(1, 100));
+    t.link(owner, group, NONE);
+    t.matched(owner, &[group]);
+    t.matched(other, &[group]);
+    let mut a = Answer::new(&t);
+    let new = a.open(&t, 0, &[], &[machine]);
+    a.put(other, 1, new);
+    a.put(owner, 1, node(0));
+    a.state_requests(&t, [0; 3]);
+    accepted(&t, &a);
+    t.groups[group as usize].filter = Span::default();
+    refused(&t, &a, Rule::Spread);
+}
+
+#[test]
+fn a_new_node_whose_filter_is_open_counts_with_its_pods_or_not_at_all() {
+    let (mut t, group) = hosts(GroupKind::Spread, 1, 1);
+    t.nodes.pop();
+    let spot = Sale { kind: CapacityType::Spot, ..sale(0, 5) };
+    let machine = t.instance_type(&[(ZONE, Ask::In(&[0]))], &[4000], &[sale(0, 10), spot]);
+    t.template(0, &[machine]);
+    on_node(&mut t, 0, group, 1);
+    let on_demand = [CapacityType::OnDemand as u32];
+    let filter = [t.term(&[(KIND, Ask::In(&on_demand))])];
+    t.groups[group as usize].filter = push(&mut t.terms, &filter);
+    t.nodes[0].set = t.set(&[(KIND, Ask::In(&on_demand))]);
+    let other = t.class(1, 100);
+    t.matched(other, &[group]);
+    let mut a = Answer::new(&t);
+    let new = a.open(&t, 0, &[], &[machine]);
+    a.sell(&t, 0, machine, 1);
+    a.put(other, 1, new);
+    a.put(0, 1, node(0));
+    a.state_requests(&t, [0; 3]);
+    accepted(&t, &a);
+    // It may be no domain, so it does not make up the number of domains.
+    t.groups[group as usize].min_domains = 2;
+    refused(&t, &a, Rule::Spread);
 }
 
 #[test]
