@@ -12,6 +12,8 @@ pub use answer::{
 };
 pub use money::Money;
 
+use dunnage_engine_core::check::Violation;
+use dunnage_engine_core::decision::Target;
 use thiserror::Error;
 
 use crate::error::{PlanError, Warning};
@@ -69,16 +71,36 @@ fn decided(
     let problem = lowered.tables.problem();
     let broken = |error: &dyn std::fmt::Display| Failure::Broken(error.to_string());
     let decision = solve(&problem).map_err(|e| broken(&e))?;
-    match (verify(&problem, &decision.decision()), strategy) {
-        (Ok(()), _) => {}
-        (Err(violation), Strategy::Karpenter) => warnings.push(Warning::new(
-            "KarpenterBreaksRule",
-            "plan",
-            format!("the independent check refuses this plan of Karpenter's rules: {violation}"),
-        )),
-        (Err(violation), Strategy::Greedy) => return Err(broken(&violation)),
+    if let Err(violation) = verify(&problem, &decision.decision()) {
+        let words = words_of(&violation, lowered);
+        match strategy {
+            Strategy::Karpenter => warnings.push(Warning::new(
+                "KarpenterBreaksRule",
+                "plan",
+                format!("the independent check refuses this plan of Karpenter's rules: {words}"),
+            )),
+            Strategy::Greedy => {
+                return Err(broken(&format!("the independent check refuses the plan: {words}")));
+            }
+        }
     }
     Ok(decision)
+}
+
+/// A violation with names for its rows.
+fn words_of(violation: &Violation, lowered: &Lowered) -> String {
+    let names = &lowered.names;
+    let node = match violation.target {
+        Some(Target::Node(row)) => {
+            let name = names.nodes.get(row as usize).map_or("", String::as_str);
+            format!(" on node `{name}`")
+        }
+        Some(Target::New(row)) => format!(" on launch {}", u64::from(row) + 1),
+        None => String::new(),
+    };
+    let pod = names.pods.get(violation.class as usize).and_then(|pods| pods.first());
+    let pod = pod.map_or_else(String::new, |pod| format!(" for pods like `{pod}`"));
+    format!("rule `{:?}` does not hold{node}{pod}", violation.rule)
 }
 
 /// Pools with replicas launch nodes without pods, which the launches of a plan do not show.
