@@ -184,6 +184,11 @@ fn no_pod_is_placed_on_a_node_that_min_values_close_in_the_end() {
     let mut t = reserved(1);
     let a = answer(&t);
     assert_eq!((a.new_nodes.len(), left(&a, 0)), (0, 1));
+    // Another pool takes it, instead of a node that would not be there in the end.
+    let mut other = t.clone();
+    other.template(0, &[0, 1]);
+    let a = answer(&other);
+    assert_eq!((a.new_nodes.len(), a.new_nodes[0].template), (1, 1));
     // With one size asked for, the reservation is used.
     let row = t.requirements.iter_mut().find(|r| r.min_values == 2).expect("the pool's row");
     row.min_values = 1;

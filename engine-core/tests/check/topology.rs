@@ -350,6 +350,9 @@ fn a_new_node_whose_filter_is_open_counts_with_its_pods_or_not_at_all() {
     a.put(0, 1, node(0));
     a.state_requests(&t, [0; 3]);
     accepted(&t, &a);
+    t.matched(other, &[]);
+    refused(&t, &a, Rule::Spread);
+    t.matched(other, &[group]);
     // It may be no domain, so it does not make up the number of domains.
     t.groups[group as usize].min_domains = 2;
     refused(&t, &a, Rule::Spread);
