@@ -10,6 +10,7 @@ mod document;
 mod json;
 mod kinds;
 mod node;
+mod verdict;
 mod yaml;
 
 use std::collections::{BTreeMap, HashMap};

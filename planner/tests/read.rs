@@ -202,7 +202,7 @@ fn a_snapshot_reads_back_from_its_json() {
 #[test]
 fn short_names_and_unread_kinds() {
     let snapshot = good(
-        "pdbs: [{metadata: {name: b}, spec: {}}]\npvcs: [{metadata: {name: c}, spec: {}}]\npvs: [{metadata: {name: v}, spec: {}}]\nnodeClasses: [{apiVersion: karpenter.k8s.aws/v1, kind: EC2NodeClass, metadata: {name: d}, spec: {}}]\ncomment: hello\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\n---\napiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q}\n---\napiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: j}\n---\napiVersion: v1\nkind: ResourceQuota\nmetadata: {name: r}\n---\nsettings: {LOG_LEVEL: debug}\n",
+        "pdbs: [{metadata: {name: b}, spec: {}}]\npvcs: [{metadata: {name: c}, spec: {}}]\npvs: [{metadata: {name: v}, spec: {}}]\nnodeClasses: [{apiVersion: karpenter.k8s.aws/v1, kind: EC2NodeClass, metadata: {name: d}, spec: {role: r, amiSelectorTerms: [{alias: al2023@latest}], subnetSelectorTerms: [{id: subnet-1}], securityGroupSelectorTerms: [{id: sg-1}]}}]\ncomment: hello\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\n---\napiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q}\n---\napiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: j}\n---\napiVersion: v1\nkind: ResourceQuota\nmetadata: {name: r}\n---\nsettings: {LOG_LEVEL: debug}\n",
     );
     assert_eq!(snapshot.pod_disruption_budgets.len(), 1);
     assert_eq!(snapshot.persistent_volume_claims.len(), 1);
@@ -337,4 +337,42 @@ fn the_oracles_inputs_are_read_without_a_complaint() {
         assert_eq!(managed.count(), snapshot.node_claims.len(), "{name}");
     }
     assert!(count >= 20, "{count} inputs found");
+}
+
+#[test]
+fn what_the_cluster_would_refuse_is_refused_with_line_path_and_value() {
+    let pool = |spec: &str| {
+        format!(
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name}\nspec:\n{spec}",
+            name = "{name: p}"
+        )
+    };
+    let class_ref = "      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: d}\n";
+    let operator = format!(
+        "  template:\n    spec:\n{class_ref}      requirements:\n      - key: a\n        operator: Inn\n        values: [b]\n"
+    );
+    let no_group =
+        "  template:\n    spec:\n      requirements: []\n      nodeClassRef: {name: d}\n";
+    let cron = format!(
+        "  template:\n    spec:\n{class_ref}      requirements: []\n  disruption:\n    consolidateAfter: 0s\n    budgets:\n    - nodes: 10%\n      schedule: every day\n      duration: 1h\n"
+    );
+    let overlay = "apiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {name: o}\nspec:\n  requirements: []\n  price: '1'\n  priceAdjustment: '+1'\n";
+    let buffer = "apiVersion: autoscaling.x-k8s.io/v1beta1\nkind: CapacityBuffer\nmetadata: {name: b}\nspec:\n  replicas: -1\n  podTemplateRef: {name: t}\n";
+    let class = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: d}\nspec:\n  role: r\n  amiSelectorTerms: [{alias: al2023@latest}]\n  subnetSelectorTerms: [{id: net-1}]\n  securityGroupSelectorTerms: [{id: sg-1}]\n";
+    let aks = "apiVersion: karpenter.azure.com/v1beta1\nkind: AKSNodeClass\nmetadata: {name: d}\nspec:\n  osDiskSizeGB: 5\n";
+    for (text, line, path, value) in [
+        (pool(&operator), 10, "spec.template.spec.requirements[0].operator", Some("Inn")),
+        (pool(no_group), 8, "spec.template.spec.nodeClassRef.group", None),
+        (pool(&cron), 13, "spec.disruption.budgets[0].schedule", Some("every day")),
+        (overlay.to_owned(), 7, "spec.priceAdjustment", None),
+        (buffer.to_owned(), 5, "spec.replicas", Some("-1")),
+        (class.to_owned(), 7, "spec.subnetSelectorTerms[0].id", Some("net-1")),
+        (aks.to_owned(), 5, "spec.osDiskSizeGB", Some("5")),
+    ] {
+        let errors = bad("in.yaml", &text);
+        let found =
+            errors.iter().find(|e| e.path == path).unwrap_or_else(|| panic!("{path}: {errors:#?}"));
+        assert_eq!((found.origin.line, &*found.origin.file), (line, "in.yaml"), "{path}: {found}");
+        assert_eq!(found.value.as_deref(), value, "{path}");
+    }
 }

@@ -185,7 +185,7 @@ fn pools_get_their_defaults_and_are_ready() {
 fn a_pool_is_as_ready_as_its_class() {
     let class = |status: &str| {
         format!(
-            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: default}}\nspec: {{}}\n{status}\n"
+            "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {{name: default}}\nspec: {{role: r, amiSelectorTerms: [{{alias: al2023@latest}}], subnetSelectorTerms: [{{id: subnet-1}}], securityGroupSelectorTerms: [{{id: sg-1}}]}}\n{status}\n"
         )
     };
     let with = world(&(pool("a", "", "") + &class("")));

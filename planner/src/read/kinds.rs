@@ -314,7 +314,7 @@ impl Reader<'_> {
         };
         let mut issues = Issues::default();
         object.check(&mut issues);
-        if !self.issues(issues, node, origin) {
+        if !self.issues(issues, node, origin) || !self.verdict(row.kind, node, origin) {
             return;
         }
         let meta = metadata(&mut object);
