@@ -355,6 +355,8 @@ fn claim_of(node: &Node, pool: Option<&NodePool>) -> NodeClaim {
     claim.metadata.labels = node.metadata.labels.clone();
     claim.metadata.annotations = node.metadata.annotations.clone();
     claim.metadata.creation_timestamp = Some(since.clone());
+    // A node that goes takes its claim along.
+    claim.metadata.deletion_timestamp = node.metadata.deletion_timestamp.clone();
     if let Some(pool) = pool {
         let template = &pool.spec.template.spec;
         claim.spec.taints = template.taints.clone();

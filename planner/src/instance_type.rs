@@ -75,7 +75,9 @@ pub struct Offering {
 }
 
 /// How far a price can be trusted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum PriceSource {
     /// The provider's list price of this region.

@@ -6,6 +6,7 @@
 use dunnage_engine_core::problem;
 
 use crate::error::{PlanError, Warning};
+use crate::instance_type::PriceSource;
 use crate::options::Options;
 use crate::snapshot::Snapshot;
 
@@ -97,6 +98,8 @@ pub struct Names {
     pub zones: Vec<String>,
     /// Capacity type of each offering.
     pub capacity_types: Vec<String>,
+    /// Where the price of each offering comes from.
+    pub price_sources: Vec<PriceSource>,
     /// Reservation ids.
     pub reservations: Vec<String>,
     /// DaemonSets as `namespace/name`.

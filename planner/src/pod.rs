@@ -3,6 +3,7 @@
 //! Requests follow kube-scheduler: init containers, sidecars, pod-level resources, overhead
 //! and in-place resize. Where a pod may run is not decided here.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
@@ -390,7 +391,8 @@ fn tolerates_disruption(pod: &Pod) -> bool {
     tolerations.into_iter().flatten().any(|t| tolerates(t, &taint))
 }
 
-/// True when the toleration covers the taint: effect, key, then operator and value.
+/// True when the toleration covers the taint: effect, key, then operator and value. `Lt` and
+/// `Gt` compare integers; a value that is none tolerates nothing.
 pub fn tolerates(toleration: &Toleration, taint: &Taint) -> bool {
     let text = |field: &Option<String>| field.clone().unwrap_or_default();
     let (effect, key) = (text(&toleration.effect), text(&toleration.key));
@@ -400,9 +402,13 @@ pub fn tolerates(toleration: &Toleration, taint: &Taint) -> bool {
     if !key.is_empty() && key != taint.key {
         return false;
     }
+    let integer = |field: &Option<String>| text(field).parse::<i64>().ok();
+    let compared = || Some(integer(&taint.value)?.cmp(&integer(&toleration.value)?));
     match text(&toleration.operator).as_str() {
         "" | "Equal" => text(&toleration.value) == text(&taint.value),
         "Exists" => true,
+        "Lt" => compared().is_some_and(Ordering::is_lt),
+        "Gt" => compared().is_some_and(Ordering::is_gt),
         _ => false,
     }
 }

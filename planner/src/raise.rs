@@ -11,7 +11,7 @@ mod relaxation;
 mod requirements;
 mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dunnage_engine_core::Decision;
 use dunnage_engine_core::decision::{NewNode, Placement, Target};
@@ -26,6 +26,7 @@ pub(crate) use requirements::words as requirement_words;
 pub(crate) use words::{Words, readable};
 
 use crate::error::Warning;
+use crate::instance_type::PriceSource;
 use crate::lower::Lowered;
 use crate::options::Strategy;
 use crate::plan::{Because, Bind, Choice, Cost, Effort, Launch, Money, Notice, Plan, UnplacedPod};
@@ -45,6 +46,8 @@ pub fn raise(
     let launch: Vec<Launch> = (0..decision.new_nodes.len())
         .map(|node| launch(&words, decision, node, &places, strategy))
         .collect();
+    let mut warnings = warnings.to_vec();
+    warnings.extend(borrowed_prices(lowered, decision));
     let cost = Cost {
         launch_per_hour: Money::sum(launch.iter().map(|l| l.cheapest.price_per_hour)),
         ..Cost::default()
@@ -53,10 +56,39 @@ pub fn raise(
         launch,
         bind: bind(&words, &places),
         unplaced: unplaced(&words, lowered, decision, &places),
-        warnings: notices(warnings),
+        warnings: notices(&warnings),
         cost,
         effort: Effort { steps: decision.effort.steps, memory_bytes: decision.effort.memory_bytes },
     }
+}
+
+/// Launches whose price is not the provider's list price of the region.
+fn borrowed_prices(lowered: &Lowered, decision: &Decision) -> Option<Warning> {
+    let sources = &lowered.names.price_sources;
+    let mut counts: BTreeMap<PriceSource, usize> = BTreeMap::new();
+    for node in decision.new_nodes {
+        *counts.entry(sources.get(node.offering as usize).copied()?).or_default() += 1;
+    }
+    let borrowed: Vec<String> = counts
+        .into_iter()
+        .filter_map(|(source, count)| {
+            let what = match source {
+                PriceSource::OtherRegion => "with the list price of another region",
+                PriceSource::EstimatedSpot => "with a spot price estimated from the list price",
+                PriceSource::Synthetic => "with a price made by rule, for want of a source",
+                PriceSource::List | PriceSource::User | PriceSource::Missing => return None,
+            };
+            Some(format!("{count} {what}"))
+        })
+        .collect();
+    (!borrowed.is_empty()).then(|| {
+        let message = format!(
+            "of {} launches {}: the cost is an estimate; give a price file for prices of your own",
+            decision.new_nodes.len(),
+            borrowed.join(", ")
+        );
+        Warning::new("BorrowedPrices", "plan", message)
+    })
 }
 
 fn notices(warnings: &[Warning]) -> Vec<Notice> {
@@ -134,6 +166,9 @@ fn launch(
     let set = stretch(decision.sets, decision.set_words, index);
     let mask = stretch(decision.type_masks, decision.type_words, index);
     let mut types = offerings::by_price(p, &w.layout, set, mask, node.is_reserved);
+    // A type whose offerings are sold with and without a zone is two rows of one name.
+    let mut named = BTreeSet::new();
+    types.retain(|&t| w.names.types.get(t).is_some_and(|name| named.insert(name)));
     types.truncate(TYPES_PER_NEW_NODE);
     let instance_types: Vec<String> =
         types.iter().filter_map(|&t| w.names.types.get(t).cloned()).collect();

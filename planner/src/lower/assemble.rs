@@ -1,5 +1,6 @@
 //! The order in which the tables are filled: collect in names, number the names, write rows.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use dunnage_api::labels::{CAPACITY_TYPE, HOSTNAME, INITIALIZED, REGISTERED};
@@ -16,7 +17,7 @@ use super::overlays::{self, OverlayRules, PoolTypes};
 use super::pods::{Queue, queue};
 use super::rules::{GroupText, RuleReader};
 use super::templates::{self, TemplateText, Usage};
-use super::types::{TypeLists, TypeRow};
+use super::types::{TypeLists, TypeRow, without_zone_zero};
 use super::volumes::{ClaimName, Storage};
 use super::writer::{Classes, Writer};
 use super::{GroupName, Lowered, TemplateName, buffers, selling};
@@ -109,7 +110,12 @@ fn type_rows(
     for list in &types.lists {
         let mut rows = Vec::new();
         for own in list {
-            match TypeRow::of(own, dialect, warnings) {
+            let own = if is_mended && dialect.has_no_zone_zero() {
+                Cow::Owned(without_zone_zero(own))
+            } else {
+                Cow::Borrowed(own)
+            };
+            match TypeRow::of(&own, dialect, warnings) {
                 Ok(own) => rows.extend(own),
                 Err(error) => errors.push(*error),
             }

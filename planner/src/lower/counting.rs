@@ -9,7 +9,7 @@ use dunnage_api::labels::{HOSTNAME, ZONE};
 use k8s_openapi::api::core::v1::{Pod, Taint};
 
 use super::cluster::StateNode;
-use super::dialect::Dialect;
+use super::dialect::{AZURE_NO_ZONE, Dialect};
 use super::groups::{Groups, Index, LabelSets};
 use super::needs::{Need, Needs};
 use super::rules::{GroupKindOrder, GroupText, RuleReader, namespace_of};
@@ -169,7 +169,11 @@ impl<'a> Counter<'a> {
     fn domain<'n>(&self, node: &'n StateNode, key: &str) -> Option<&'n str> {
         node.node?;
         let value = self.dialect.label(node.labels, key)?;
-        (key != ZONE || !value.is_empty()).then_some(value.as_str())
+        let is_no_zone = |zone: &str| {
+            zone.is_empty()
+                || (zone == AZURE_NO_ZONE && self.is_mended && self.dialect.has_no_zone_zero())
+        };
+        (key != ZONE || !is_no_zone(value)).then_some(value.as_str())
     }
 
     /// True when the node satisfies the group's filter.

@@ -13,6 +13,8 @@ use crate::snapshot::Snapshot;
 
 /// The zone label of Azure's disk driver, which means the zone.
 const AZURE_DISK_ZONE: &str = "topology.disk.csi.azure.com/zone";
+/// What Azure writes in the place of the zone of a machine without one.
+pub const AZURE_NO_ZONE: &str = "0";
 /// Longest key of a requirement.
 const MAX_KEY_CHARS: usize = 316;
 /// Longest label value.
@@ -23,6 +25,7 @@ const MAX_VALUE_CHARS: usize = 63;
 pub struct Dialect {
     providers: Vec<Provider>,
     own_keys: BTreeSet<String>,
+    has_no_zone_zero: bool,
 }
 
 /// Why a requirement is refused.
@@ -45,7 +48,14 @@ impl Dialect {
         if providers.is_empty() {
             providers.push(Provider::Core);
         }
-        let mut dialect = Self { providers, own_keys: BTreeSet::new() };
+        // A pool that names it wants machines without a zone, by the name that they have.
+        let is_named = snapshot.node_pools.iter().any(|pool| {
+            let asked = pool.spec.template.spec.requirements.iter();
+            let mut zones = asked.filter(|r| r.key == labels::ZONE && r.operator == "In");
+            zones.any(|r| r.values.iter().any(|zone| zone == AZURE_NO_ZONE))
+        });
+        let has_no_zone_zero = providers.contains(&Provider::Azure) && !is_named;
+        let mut dialect = Self { providers, own_keys: BTreeSet::new(), has_no_zone_zero };
         for own in snapshot.instance_types.iter().flatten() {
             for requirement in &own.requirements {
                 let key = dialect.normalized(&requirement.key).to_owned();
@@ -79,6 +89,11 @@ impl Dialect {
             }
             labels.iter().find(|(own, _)| self.normalized(own) == key).map(|(_, value)| value)
         })
+    }
+
+    /// Zone `0` stands for no zone.
+    pub fn has_no_zone_zero(&self) -> bool {
+        self.has_no_zone_zero
     }
 
     /// A new node may lack the label: the launch will set it.
@@ -204,7 +219,11 @@ mod tests {
     use super::*;
 
     fn aws() -> Dialect {
-        Dialect { providers: vec![Provider::Aws], own_keys: BTreeSet::from(["own/key".into()]) }
+        Dialect {
+            providers: vec![Provider::Aws],
+            own_keys: BTreeSet::from(["own/key".into()]),
+            ..Dialect::default()
+        }
     }
 
     // CASE: C22

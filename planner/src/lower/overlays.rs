@@ -10,6 +10,7 @@ use super::dialect::Dialect;
 use super::needs::{Need, Needs};
 use super::types::{OfferingRow, TypeRow, allocatable};
 use crate::error::Warning;
+use crate::instance_type::PriceSource;
 use crate::pod::Amounts;
 use crate::quantity::parse_microusd;
 use crate::snapshot::Snapshot;
@@ -308,8 +309,9 @@ impl Part {
         for (i, price) in self.prices {
             let offering = &mut row.offerings[i];
             offering.price_microusd = price.applied(offering.price_microusd);
-            if offering.lacks_price && matches!(price, Price::Absolute(_)) {
-                offering.is_available = true;
+            if matches!(price, Price::Absolute(_)) {
+                offering.is_available |= offering.price_source == PriceSource::Missing;
+                offering.price_source = PriceSource::User;
             }
         }
         row.offerings.sort();

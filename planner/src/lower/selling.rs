@@ -84,6 +84,7 @@ fn write_type(row: &TypeRow, reservations: &BTreeMap<String, (u32, u32)>, writer
             reservation: reservation.map_or(NONE, |(row, _)| *row),
         });
         writer.names.zones.push(offering.zone.clone());
+        writer.names.price_sources.push(offering.price_source);
         writer.names.capacity_types.push(offering.capacity_type.clone());
     }
     let own = InstanceType {

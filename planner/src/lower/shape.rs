@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1::{Container, NodeSelectorTerm, Pod, PodSpec};
 use serde::Serialize;
 
 use super::dialect::{Dialect, Refusal};
-use super::needs::{Need, Needs};
+use super::needs::Needs;
 use super::rules::{Rule, RuleReader, namespace_of, weight};
 use super::tolerations::{Tolerated, tolerated};
 use crate::pod::{self, Amounts, HostPort, RequestError};

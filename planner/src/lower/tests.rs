@@ -446,6 +446,7 @@ fn bytes(lowered: &Lowered) -> Vec<u8> {
     serde_json::to_vec(&lowered.tables).unwrap()
 }
 
+// CASE: 14.4.20
 #[test]
 fn oracle_inputs_lower_to_the_same_bytes_in_any_order() {
     let files = oracle_inputs();

@@ -9,7 +9,7 @@ use dunnage_api::labels::{
 };
 
 use super::cluster::amounts_of;
-use super::dialect::Dialect;
+use super::dialect::{AZURE_NO_ZONE, Dialect};
 use super::needs::{Need, Needs};
 use crate::error::{Origin, PlanError, Warning};
 use crate::instance_type::{InstanceType, Offering, PriceSource};
@@ -38,6 +38,8 @@ impl TypeLists {
 pub struct TypeRow {
     /// Provider's name.
     pub name: String,
+    /// Its offerings have no zone. Stands here so that zonal offerings win ties.
+    pub is_unzoned: bool,
     /// Labels that its nodes can carry.
     pub needs: Needs,
     /// The whole machine.
@@ -65,8 +67,23 @@ pub struct OfferingRow {
     pub reservation_capacity: u32,
     /// Its labels, zone and capacity type included.
     pub labels: BTreeMap<String, String>,
-    /// Nobody knows its price; a price of the user's makes it available.
-    pub lacks_price: bool,
+    /// Where the price comes from. Nobody knows a missing one; a price of the user's makes
+    /// the offering available.
+    pub price_source: PriceSource,
+}
+
+/// The same with offerings of Azure's zone `0` taken for what they are: sold without a zone.
+///
+/// DIFFERS: Karpenter takes `0` for a zone like others, and spreads pods over it.
+pub fn without_zone_zero(own: &InstanceType) -> InstanceType {
+    let mut own = own.clone();
+    for requirement in own.requirements.iter_mut().filter(|r| r.key == ZONE) {
+        requirement.values.retain(|zone| zone != AZURE_NO_ZONE);
+    }
+    for offering in own.offerings.iter_mut().filter(|o| o.zone == AZURE_NO_ZONE) {
+        offering.zone.clear();
+    }
+    own
 }
 
 /// Memory that the machine sets aside for huge pages of every size.
@@ -113,6 +130,7 @@ impl TypeRow {
         offerings.sort();
         let row = Self {
             name: own.name.clone(),
+            is_unzoned: false,
             needs: needs(own, dialect),
             allocatable: allocatable(&capacity, &overhead),
             capacity,
@@ -129,7 +147,7 @@ impl TypeRow {
             self.offerings.drain(..).partition(|offering| !offering.zone.is_empty());
         let mut rows = Vec::new();
         if !unzoned.is_empty() {
-            let mut row = Self { offerings: unzoned, ..self.clone() };
+            let mut row = Self { offerings: unzoned, is_unzoned: true, ..self.clone() };
             row.needs.0.insert(ZONE.to_owned(), Need::nothing());
             rows.push(row);
         }
@@ -211,7 +229,7 @@ fn offering(
         reservation_capacity: if reservation.is_some() { own.reservation_capacity } else { 0 },
         reservation,
         labels,
-        lacks_price: own.price_source == PriceSource::Missing,
+        price_source: own.price_source,
     }
 }
 

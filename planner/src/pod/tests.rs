@@ -21,6 +21,7 @@ fn asks(cpu: &str) -> Value {
     json!({"requests": {"cpu": cpu}})
 }
 
+// CASE: 14.4.4
 #[test]
 fn init_containers_and_sidecars() {
     // A sidecar declared before an ordinary init container runs beside it: max(1 + 2, 1 + 1.5).
@@ -73,6 +74,7 @@ fn resources_peak_independently() {
     );
 }
 
+// CASE: 14.4.4
 #[test]
 fn pod_level_requests_replace_and_overhead_adds() {
     let spec = json!({
@@ -91,6 +93,7 @@ fn pod_level_requests_replace_and_overhead_adds() {
     );
 }
 
+// CASE: 14.4.4
 #[test]
 fn resize_under_way_counts_the_larger_side() {
     let spec = json!({"containers": [{"name": "a", "resources": asks("2")}]});
@@ -312,5 +315,37 @@ fn tolerating_the_disruption_taint() {
             life(json!({"spec": {"tolerations": [toleration]}, "status": {"phase": "Running"}}));
         assert_eq!(!is_drainable(&pod, now), want, "{toleration}");
         assert_eq!(!is_evictable(&pod, now), want, "{toleration}");
+    }
+}
+
+#[test]
+fn tolerations_that_compare_ask_for_integers() {
+    let taint = |value: &str| Taint {
+        key: "level".to_owned(),
+        value: Some(value.to_owned()),
+        effect: "NoSchedule".to_owned(),
+        ..Taint::default()
+    };
+    let toleration = |operator: &str, value: &str| Toleration {
+        key: Some("level".to_owned()),
+        operator: Some(operator.to_owned()),
+        value: Some(value.to_owned()),
+        ..Toleration::default()
+    };
+    for (operator, asked, value, want) in [
+        ("Lt", "10", "9", true),
+        ("Lt", "10", "10", false),
+        ("Gt", "10", "11", true),
+        ("Gt", "10", "9", false),
+        ("Gt", "-1", "0", true),
+        ("Gt", "ten", "11", false),
+        ("Lt", "10", "low", false),
+        ("Le", "10", "9", false),
+    ] {
+        assert_eq!(
+            tolerates(&toleration(operator, asked), &taint(value)),
+            want,
+            "{operator} {asked} {value}"
+        );
     }
 }

@@ -101,6 +101,7 @@ fn agree_under(a: &Need, b: &Need, existence_is_lost: bool) {
 
 const VALUES_SORTED: [&str; 8] = ["+3", "-1", "03", "1", "3", "5", "9223372036854775807", "a"];
 
+// CASE: 14.4.1
 #[test]
 fn every_pair_of_operators_intersects_as_in_the_engine() {
     let all = every_operator();
@@ -132,6 +133,7 @@ proptest! {
     }
 }
 
+// CASE: 14.4.1
 #[test]
 fn operators_read_as_bounds_and_lists() {
     assert_eq!(need("Gt", &["5"], 2).lower, Some(6));

@@ -85,6 +85,7 @@ fn a_price_is_set_for_the_offerings_that_match() {
     }
 }
 
+// CASE: 14.4.17
 #[test]
 fn adjustments_change_the_list_price_and_stop_at_zero() {
     for (text, want) in [
@@ -102,6 +103,7 @@ fn adjustments_change_the_list_price_and_stop_at_zero() {
     }
 }
 
+// CASE: 14.4.17
 #[test]
 fn the_heaviest_wins_and_equal_weights_conflict() {
     let heavy = overlay("heavy", 9, json!({"price": "1"}));
@@ -118,6 +120,7 @@ fn the_heaviest_wins_and_equal_weights_conflict() {
     assert_eq!(rows[0].capacity.get("x.io/z"), None);
 }
 
+// CASE: 14.4.17
 #[test]
 fn capacity_conflicts_with_any_earlier_one_of_its_weight_under_the_mended_rules() {
     let overlays = || {
