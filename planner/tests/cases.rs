@@ -4,8 +4,14 @@
 #[path = "cases/world.rs"]
 mod world;
 
+#[path = "cases/buffers.rs"]
+mod buffers;
 #[path = "cases/capacity.rs"]
 mod capacity;
+#[path = "cases/order.rs"]
+mod order;
+#[path = "cases/reasons.rs"]
+mod reasons;
 #[path = "cases/requirements.rs"]
 mod requirements;
 #[path = "cases/topology.rs"]

@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 
 use crate::world::*;
 
-fn claim(name: &str, spec: Value) -> Value {
+pub fn claim(name: &str, spec: Value) -> Value {
     json!({ "apiVersion": "v1", "kind": "PersistentVolumeClaim",
         "metadata": { "name": name, "namespace": "default" }, "spec": spec })
 }
 
-fn bound_claim(name: &str, volume: &str) -> Value {
+pub fn bound_claim(name: &str, volume: &str) -> Value {
     with(
         claim(name, json!({ "volumeName": volume })),
         "/metadata/annotations",
@@ -17,14 +17,14 @@ fn bound_claim(name: &str, volume: &str) -> Value {
     )
 }
 
-fn volume(name: &str, terms: Vec<Vec<Value>>) -> Value {
+pub fn volume(name: &str, terms: Vec<Vec<Value>>) -> Value {
     let terms: Vec<Value> = terms.into_iter().map(|t| json!({ "matchExpressions": t })).collect();
     json!({ "apiVersion": "v1", "kind": "PersistentVolume", "metadata": { "name": name }, "spec": {
         "csi": { "driver": "ebs.csi.aws.com", "volumeHandle": name },
         "nodeAffinity": { "required": { "nodeSelectorTerms": terms } } } })
 }
 
-fn using(pod: Value, claims: &[&str]) -> Value {
+pub fn using(pod: Value, claims: &[&str]) -> Value {
     let volumes: Vec<Value> = claims
         .iter()
         .map(|c| json!({ "name": c, "persistentVolumeClaim": { "claimName": c } }))
