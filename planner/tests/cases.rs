@@ -12,6 +12,8 @@ mod capacity;
 mod order;
 #[path = "cases/reasons.rs"]
 mod reasons;
+#[path = "cases/regional.rs"]
+mod regional;
 #[path = "cases/requirements.rs"]
 mod requirements;
 #[path = "cases/topology.rs"]
