@@ -1,6 +1,7 @@
+extern crate alloc;
+
 use super::*;
-use std::format;
-use std::string::ToString;
+use alloc::string::ToString;
 
 const SECS_PER_DAY: i64 = 86_400;
 
@@ -182,8 +183,7 @@ fn dates_agree_with_counting_days() {
                 assert_eq!(
                     civil(first + d),
                     (month as u32, d as u32 + 1, days - d),
-                    "{}",
-                    format!("{year}-{month}")
+                    "{year}-{month}"
                 );
                 expected += 1;
             }
