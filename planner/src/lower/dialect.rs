@@ -50,9 +50,14 @@ impl Dialect {
         }
         // A pool that names it wants machines without a zone, by the name that they have.
         let is_named = snapshot.node_pools.iter().any(|pool| {
-            let asked = pool.spec.template.spec.requirements.iter();
-            let mut zones = asked.filter(|r| r.key == labels::ZONE && r.operator == "In");
-            zones.any(|r| r.values.iter().any(|zone| zone == AZURE_NO_ZONE))
+            let mut asked = pool.spec.template.spec.requirements.iter();
+            asked.any(|r| {
+                r.key == labels::azure::PLACEMENT_SCOPE
+                    || (r.key == labels::ZONE && r.values.iter().any(|zone| zone == AZURE_NO_ZONE))
+            })
+        }) || snapshot.pods.iter().any(|pod| {
+            let mut asked = pod.spec.iter().filter_map(|spec| spec.node_selector.as_ref());
+            asked.any(|labels| labels.contains_key(labels::azure::PLACEMENT_SCOPE))
         });
         let has_no_zone_zero = providers.contains(&Provider::Azure) && !is_named;
         let mut dialect = Self { providers, own_keys: BTreeSet::new(), has_no_zone_zero };

@@ -73,6 +73,7 @@ pub struct OfferingRow {
 }
 
 /// The same with offerings of Azure's zone `0` taken for what they are: sold without a zone.
+/// Those that a zone matches in price are left out, since they would never be chosen.
 ///
 /// DIFFERS: Karpenter takes `0` for a zone like others, and spreads pods over it.
 pub fn without_zone_zero(own: &InstanceType) -> InstanceType {
@@ -83,6 +84,12 @@ pub fn without_zone_zero(own: &InstanceType) -> InstanceType {
     for offering in own.offerings.iter_mut().filter(|o| o.zone == AZURE_NO_ZONE) {
         offering.zone.clear();
     }
+    let in_zones = own.offerings.iter().filter(|o| o.available && !o.zone.is_empty());
+    let prices: Vec<(String, f64)> = in_zones.map(|o| (o.capacity_type.clone(), o.price)).collect();
+    own.offerings.retain(|o| {
+        !o.zone.is_empty()
+            || !prices.iter().any(|(kind, price)| *kind == o.capacity_type && *price <= o.price)
+    });
     own
 }
 
