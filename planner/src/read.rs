@@ -10,6 +10,7 @@ mod document;
 mod json;
 mod kinds;
 mod node;
+mod unknown;
 mod verdict;
 mod yaml;
 

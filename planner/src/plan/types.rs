@@ -7,8 +7,10 @@ use dunnage_api::NodePool;
 use dunnage_api::labels::{REGION, ZONE};
 
 use crate::catalog::prices::{apply_discounts, apply_price_file};
-use crate::catalog::{CatalogError, NodeSettings, Provider, Region, instance_types, region_from};
-use crate::error::{ErrorCode, Origin, PlanError, Warning};
+use crate::catalog::{
+    CatalogError, NodeSettings, Provider, Region, instance_types, region_from, regions,
+};
+use crate::error::{ErrorCode, Origin, PlanError, Warning, quoted};
 use crate::instance_type::InstanceType;
 use crate::lower::TypeLists;
 use crate::options::Options;
@@ -138,9 +140,24 @@ fn region(
     if let Some(region) = options.region.filter(of_provider) {
         return region;
     }
-    let set = snapshot.settings.region.as_deref().and_then(region_from);
-    if let Some(region) = set.filter(of_provider) {
+    let set = snapshot.settings.region.as_deref();
+    if let Some(region) = set.and_then(region_from).filter(of_provider) {
         return region;
+    }
+    let names: Vec<&str> = regions().iter().filter(|r| of_provider(r)).map(|r| r.name()).collect();
+    for (asked, name) in [("--catalog", options.region.map(Region::name)), ("settings.region", set)]
+    {
+        let Some(name) = name else { continue };
+        warnings.push(Warning::new(
+            "RegionUnused",
+            asked,
+            format!(
+                "`{}` is no region of the catalog for these node classes, so it does not count: \
+                 known are {}",
+                quoted(name),
+                names.join(", ")
+            ),
+        ));
     }
     for places in places(snapshot) {
         let named: BTreeSet<Region> =
