@@ -157,7 +157,10 @@ fn give(t: &mut Tables, draw: &mut Draw, rules: &[Rule]) {
                     _ => 1 + draw.below(3),
                 };
                 let inverse = if is_soft { NONE } else { rule.inverse };
-                links.push((rule.kind, Link { group: rule.group, weight, inverse, ..Link::default() }));
+                links.push((
+                    rule.kind,
+                    Link { group: rule.group, weight, inverse, ..Link::default() },
+                ));
             }
         }
         links.sort_by_key(|(kind, link)| match kind {
