@@ -10,7 +10,7 @@ use crate::problem::{NONE, Problem};
 use crate::requirements::Layout;
 
 /// How far the growing tables may grow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Caps {
     /// New nodes.

@@ -40,6 +40,8 @@ pub struct OwnedDecision {
     pub effort: Effort,
     /// Bytes that were lent for the solve that succeeded.
     pub announced_bytes: u64,
+    /// Caps within which it was solved.
+    pub caps: Caps,
 }
 
 impl OwnedDecision {
@@ -60,7 +62,7 @@ impl OwnedDecision {
         }
     }
 
-    fn of(d: &Decision, announced_bytes: u64) -> Self {
+    fn of(d: &Decision, announced_bytes: u64, caps: Caps) -> Self {
         Self {
             new_nodes: d.new_nodes.to_vec(),
             type_masks: d.type_masks.to_vec(),
@@ -74,6 +76,7 @@ impl OwnedDecision {
             templates: d.templates.to_vec(),
             effort: d.effort,
             announced_bytes,
+            caps,
         }
     }
 }
@@ -140,7 +143,7 @@ fn solve_within(problem: &Problem, caps: Caps) -> Result<OwnedDecision, Error> {
         templates: &mut templates,
     };
     let decision = dunnage_engine_core::place(problem, caps, memory)?;
-    Ok(OwnedDecision::of(&decision, need.bytes()))
+    Ok(OwnedDecision::of(&decision, need.bytes(), caps))
 }
 
 /// Has the decision checked by the independent verifier, which judges by the mended rules.
