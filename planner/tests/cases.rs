@@ -8,6 +8,8 @@ mod world;
 mod buffers;
 #[path = "cases/capacity.rs"]
 mod capacity;
+#[path = "cases/exhaustive.rs"]
+mod exhaustive;
 #[path = "cases/order.rs"]
 mod order;
 #[path = "cases/reasons.rs"]
