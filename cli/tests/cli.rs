@@ -388,3 +388,19 @@ fn the_examples_launch_exactly_these_machines() {
         assert_eq!(json!({"launch": launches, "cost": plan["cost"]}), golden, "{example}");
     }
 }
+
+#[test]
+fn a_region_that_does_not_count_is_told() {
+    for (option, value, object) in
+        [("--catalog", "eastus", "--catalog"), ("--settings", "region=mars-1", "settings.region")]
+    {
+        let ran = run(&["plan", "-f", "examples/eks-inflate", "-o", "json", option, value]);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let plan: Value = serde_json::from_str(&ran.out).expect("a plan");
+        let told = plan["warnings"].as_array().expect("warnings");
+        let told = told.iter().find(|w| w["code"] == "RegionUnused");
+        let told = told.unwrap_or_else(|| panic!("{option} {value}: {}", plan["warnings"]));
+        assert_eq!(told["object"], object);
+        assert!(told["message"].as_str().unwrap_or_default().contains("us-east-1"), "{told}");
+    }
+}
