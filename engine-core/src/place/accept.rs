@@ -7,7 +7,7 @@ use crate::place::Pod;
 use crate::place::counts::Place;
 use crate::place::state::{State, is_reserved, row};
 use crate::place::types::{self, Base, Fail, Question};
-use crate::problem::{NONE, PodClass};
+use crate::problem::{Daemon, NONE, PodClass, Term};
 use crate::requirements::Incompatible;
 use crate::resources;
 
@@ -26,15 +26,9 @@ impl State<'_, '_> {
     pub(crate) fn load_pod(&mut self, pod: &Pod) -> Result<(), Fail> {
         let (p, w) = (self.p, self.z.set);
         let class = &pod.class;
-        let strict = &mut *self.scratch.strict;
-        strict.copy_from_slice(&self.sets[class.selector as usize * w..][..w]);
-        let mut contradiction = None;
-        if let Some(term) = class.required.of(p.terms).get(pod.relaxed.term as usize) {
-            let set = &self.sets[term.set as usize * w..][..w];
-            contradiction = self.layout.conflict(strict, set, &p);
-            self.layout.add(strict, set, &p);
-        }
-        self.scratch.all.copy_from_slice(strict);
+        let term = class.required.of(p.terms).get(pod.relaxed.term as usize);
+        let mut contradiction = self.load_term(class.selector, term);
+        self.scratch.all.copy_from_slice(self.scratch.strict);
         let preferred = class.preferred.of(p.terms);
         // Karpenter takes the heaviest preference that is left; mended, all that are left.
         let most = if p.rules.terms_before_preferences { 1 } else { preferred.len() };
@@ -54,6 +48,24 @@ impl State<'_, '_> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Writes a node selector and one required term into `scratch.strict`; the key on which
+    /// the two exclude each other, if there is one.
+    pub(crate) fn load_term(&mut self, selector: u32, term: Option<&Term>) -> Option<usize> {
+        let (p, w) = (self.p, self.z.set);
+        let strict = &mut *self.scratch.strict;
+        strict.copy_from_slice(&self.sets[selector as usize * w..][..w]);
+        let set = &self.sets[term?.set as usize * w..][..w];
+        let contradiction = self.layout.conflict(strict, set, &p);
+        self.layout.add(strict, set, &p);
+        contradiction
+    }
+
+    /// [`State::load_term`] for a DaemonSet; false when nothing can satisfy it.
+    pub(crate) fn load_daemon(&mut self, daemon: &Daemon, term: Option<&Term>) -> bool {
+        let contradiction = self.load_term(daemon.selector, term);
+        contradiction.is_none() || self.p.rules.contradiction_is_absence
     }
 
     /// The set that says which labels the node has: the node's own or its template's, and

@@ -266,20 +266,13 @@ impl<'p, 'm> State<'p, 'm> {
             }
             let terms = daemon.required.of(p.terms);
             let asked = if p.rules.daemon_first_term { terms.len().min(1) } else { terms.len() };
-            let labels = &self.sets[n.set as usize * w..][..w];
             let runs = (0..asked.max(1)).any(|t| {
-                let strict = &mut *self.scratch.strict;
-                strict.copy_from_slice(&self.sets[daemon.selector as usize * w..][..w]);
-                if let Some(term) = terms.get(t) {
-                    let set = &self.sets[term.set as usize * w..][..w];
-                    if !p.rules.contradiction_is_absence
-                        && self.layout.conflict(strict, set, &p).is_some()
-                    {
-                        return false;
-                    }
-                    self.layout.add(strict, set, &p);
-                }
-                self.layout.incompatible(labels, strict, false, &p).is_none()
+                let labels = n.set as usize * w;
+                self.load_daemon(daemon, terms.get(t))
+                    && self
+                        .layout
+                        .incompatible(&self.sets[labels..][..w], self.scratch.strict, false, &p)
+                        .is_none()
             });
             if runs {
                 resources::add(self.scratch.row, row_of(daemon.requests));

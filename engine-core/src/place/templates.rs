@@ -65,17 +65,10 @@ impl State<'_, '_> {
                 let at = self.templates.at[t] as usize + i;
                 let of_type = &p.types[of_type as usize];
                 let runs = (0..terms.len().max(1)).any(|i| {
-                    let strict = &mut *self.scratch.strict;
-                    strict.copy_from_slice(&self.sets[daemon.selector as usize * w..][..w]);
-                    if let Some(term) = terms.get(i) {
-                        let set = &self.sets[term.set as usize * w..][..w];
-                        if !p.rules.contradiction_is_absence
-                            && self.layout.conflict(strict, set, &p).is_some()
-                        {
-                            return false;
-                        }
-                        self.layout.add(strict, set, &p);
+                    if !self.load_daemon(daemon, terms.get(i)) {
+                        return false;
                     }
+                    let strict = &*self.scratch.strict;
                     let node = &self.sets[template.set as usize * w..][..w];
                     let labels = &self.sets[of_type.set as usize * w..][..w];
                     self.layout.incompatible(node, strict, true, &p).is_none()
