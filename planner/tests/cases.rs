@@ -12,6 +12,8 @@ mod capacity;
 mod exhaustive;
 #[path = "cases/order.rs"]
 mod order;
+#[path = "cases/rare_reasons.rs"]
+mod rare_reasons;
 #[path = "cases/reasons.rs"]
 mod reasons;
 #[path = "cases/regional.rs"]

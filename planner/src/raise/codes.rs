@@ -147,7 +147,9 @@ pub const CODES: &[CodeDoc] = &[
     ),
     doc(
         "reservationLost",
-        "The pod would make a node give up the reservation that it holds.",
+        "The pod would make a node give up the reservation that it holds. Such a node is passed by \
+         for a fresh one, so no pod is left for this alone: the code is for programs that read \
+         the engine's own answers.",
         "Loosen what the pod asks for, or enlarge the reservation.",
     ),
     doc(

@@ -19,9 +19,7 @@ pub(crate) fn because(w: &Words, class: &PodClass, r: &Reason) -> Because {
         said.types = Some(tested(r.types));
     }
     said.message = match r.code {
-        ReasonCode::Size | ReasonCode::OfferedTooSmall | ReasonCode::NoTypePassesAll => {
-            too_small(w, r, &mut said)
-        }
+        ReasonCode::Size | ReasonCode::OfferedTooSmall => too_small(w, class, r, &mut said),
         ReasonCode::Limit => limit(w, r, &mut said),
         ReasonCode::NodeLimit | ReasonCode::MinValues => counted(w, r, &mut said),
         ReasonCode::Spread | ReasonCode::Affinity | ReasonCode::AntiAffinity => {
@@ -59,15 +57,11 @@ pub(crate) fn tested(c: TypeCounts) -> TypesTested {
     }
 }
 
-fn too_small(w: &Words, r: &Reason, said: &mut Because) -> String {
+fn too_small(w: &Words, class: &PodClass, r: &Reason, said: &mut Because) -> String {
     let pool = w.pool(r.template);
     let c = r.types;
     if r.subject == NONE || r.subject as usize >= w.p.resources.len() {
-        return format!(
-            "no instance type of pool `{pool}` passes every test at once: {}: widen the test \
-             that the fewest types pass",
-            counts(c)
-        );
+        return plain(w, class, r);
     }
     said.subject = Some(w.resource(r.subject).to_owned());
     said.need = Some(w.quantity(r.subject, r.need));
@@ -75,13 +69,10 @@ fn too_small(w: &Words, r: &Reason, said: &mut Because) -> String {
     let (need, best) = (w.amount(r.subject, r.need), w.amount(r.subject, r.best));
     let among = match r.code {
         ReasonCode::Size => "the largest type that it allows".to_owned(),
-        ReasonCode::OfferedTooSmall => {
-            format!(
-                "the largest of its {} types that can be bought and have fitting labels",
-                c.labels_offered
-            )
-        }
-        _ => format!("the best type that passes the other tests ({})", counts(c)),
+        _ => format!(
+            "the largest of its {} types that can be bought and have fitting labels",
+            c.labels_offered
+        ),
     };
     let key = w.resource(r.subject);
     if r.best <= 0 && r.code == ReasonCode::Size {
@@ -305,6 +296,12 @@ fn plain(w: &Words, class: &PodClass, r: &Reason) -> String {
             "{} types of pool `{pool}` are large enough and can be bought, but none of them has \
              fitting labels ({c}): widen the labels that pod or pool ask for",
             r.types.large_offered
+        ),
+        // The engine names the shortest resource over all types, which says nothing here: the
+        // type that is large enough fails another test.
+        ReasonCode::NoTypePassesAll => format!(
+            "no instance type of pool `{pool}` passes every test at once ({c}): widen the test \
+             that the fewest types pass"
         ),
         _ => format!("does not fit pool `{pool}` ({c}): widen the pool or lower the requests"),
     }

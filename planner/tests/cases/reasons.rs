@@ -8,7 +8,7 @@ use crate::world::*;
 
 /// The input has one pod left, for the last code, with the words in its message; the mended
 /// input has none.
-fn mended(code: &str, words: &[&str], broken: World, fixed: World) {
+pub fn mended(code: &str, words: &[&str], broken: World, fixed: World) {
     let planned = broken.plan();
     assert_eq!(planned.only_reason(), [code], "{planned:?}");
     let message = planned.0["unplaced"][0]["because"][0]["message"].as_str().expect("a message");
@@ -19,24 +19,24 @@ fn mended(code: &str, words: &[&str], broken: World, fixed: World) {
     assert_eq!(planned.unplaced(), [], "{code}: the fix does not help");
 }
 
-fn one(pool: Value, pod: Value) -> World {
+pub fn one(pool: Value, pod: Value) -> World {
     world().pools([pool]).pods([pod])
 }
 
-fn open() -> Value {
+pub fn open() -> Value {
     pool("p", vec![])
 }
 
-fn x(cpu: &str) -> Value {
+pub fn x(cpu: &str) -> Value {
     pod("x", cpu, "64Mi")
 }
 
-fn selecting(pod: Value, key: &str, value: &str) -> Value {
+pub fn selecting(pod: Value, key: &str, value: &str) -> Value {
     with(pod, "/spec/nodeSelector", json!({ key: value }))
 }
 
 /// The standard types, those named sold out in zone b.
-fn sold_out(names: &[&str]) -> Vec<Value> {
+pub fn sold_out(names: &[&str]) -> Vec<Value> {
     let mut types = standard_types();
     for of_type in types.iter_mut().filter(|t| names.contains(&t["name"].as_str().expect("name"))) {
         let offerings = of_type["offerings"].as_array_mut().expect("offerings");
@@ -324,5 +324,19 @@ fn volumes_refused_before_placing() {
         &["data", "another claim"],
         claims(user(), going),
         bound().add("persistentVolumes", [pv()]),
+    );
+    let lost = with(claim("data", json!({})), "/status/phase", json!("Lost"));
+    mended(
+        "claimLost",
+        &["default/data", "a volume that is gone", "create the claim anew"],
+        claims(user(), lost),
+        late(),
+    );
+    let leaving = with(pv(), "/metadata/deletionTimestamp", json!("2026-01-01T00:00:00Z"));
+    mended(
+        "volumeBeingDeleted",
+        &["volume `pv`", "default/data", "being deleted", "create the claim anew"],
+        bound().add("persistentVolumes", [leaving]),
+        late(),
     );
 }
