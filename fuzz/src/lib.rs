@@ -1,18 +1,42 @@
 //! Runs a target on behalf of the fuzzer, and says how many runs reach what is under test.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::cell::RefCell;
 
 use dunnage_benches::fuzz_targets::Target;
 
-static RUNS: AtomicU64 = AtomicU64::new(0);
-static REACHED: AtomicU64 = AtomicU64::new(0);
+/// Counts runs; tells at every power of two, and when the thread ends, which is when libFuzzer
+/// exits.
+#[derive(Default)]
+struct Tally {
+    runs: u64,
+    reached: u64,
+}
 
-/// Runs the target; every power of two of runs is told on standard error.
+impl Tally {
+    fn tell(&self) {
+        let share = self.reached * 100 / self.runs.max(1);
+        eprintln!("reached: {} of {} runs ({share} %)", self.reached, self.runs);
+    }
+}
+
+impl Drop for Tally {
+    fn drop(&mut self) {
+        self.tell();
+    }
+}
+
+thread_local! {
+    static TALLY: RefCell<Tally> = RefCell::default();
+}
+
+/// Runs the target and counts whether it came as far as what is under test.
 pub fn run(target: Target, bytes: &[u8]) {
     let came = target(bytes);
-    let reached = REACHED.fetch_add(u64::from(came), Ordering::Relaxed) + u64::from(came);
-    let runs = RUNS.fetch_add(1, Ordering::Relaxed) + 1;
-    if runs.is_power_of_two() {
-        eprintln!("reached: {reached} of {runs} runs ({} %)", reached * 100 / runs);
-    }
+    TALLY.with_borrow_mut(|tally| {
+        tally.reached += u64::from(came);
+        tally.runs += 1;
+        if tally.runs.is_power_of_two() {
+            tally.tell();
+        }
+    });
 }

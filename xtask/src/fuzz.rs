@@ -4,8 +4,13 @@
 //! reads; nothing needs to be installed for it. There is no unsafe code of ours to watch, so
 //! no sanitizer slows it down.
 
+mod summary;
+
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
+
+use summary::Summary;
 
 use crate::{args, run};
 
@@ -58,8 +63,8 @@ impl Options {
 /// keeping are copied to `fuzz/corpus` by hand.
 ///
 /// # Errors
-/// It does not build, or it finds something: libFuzzer then names the file below
-/// `fuzz/artifacts`.
+/// It does not build, it finds something (libFuzzer then names the file below
+/// `fuzz/artifacts`), or fewer than half of the runs reach what is under test.
 pub fn fuzz(options: &Options) -> Result<(), String> {
     let package = run::root().join("fuzz");
     let target_dir = run::target_dir().join("fuzz");
@@ -81,7 +86,28 @@ pub fn fuzz(options: &Options) -> Result<(), String> {
     fuzzer.arg(format!("-max_total_time={}", options.seconds));
     fuzzer.arg(format!("-artifact_prefix={}/", artifacts.display()));
     fuzzer.args(["-max_len=4096", "-timeout=10", "-print_final_stats=1"]);
-    run::step(&mut fuzzer)
+    eprintln!("$ {} for {} s", options.target, options.seconds);
+    let (summary, is_clean) = watch(&mut fuzzer)?;
+    println!("{}: {summary}", options.target);
+    if !is_clean {
+        return Err(format!("{}: a finding, see above", options.target));
+    }
+    summary.insist(&options.target)
+}
+
+/// Runs the fuzzer, passes on what it tells, and reads off what it came to.
+fn watch(fuzzer: &mut Command) -> Result<(Summary, bool), String> {
+    let broken = |why: std::io::Error| format!("the fuzzer: {why}");
+    let mut child = fuzzer.stderr(Stdio::piped()).spawn().map_err(broken)?;
+    let mut summary = Summary::default();
+    for line in child.stderr.take().into_iter().flat_map(|pipe| BufReader::new(pipe).split(b'\n')) {
+        let line = line.map_err(broken)?;
+        let line = String::from_utf8_lossy(&line);
+        eprintln!("{line}");
+        summary.read(&line);
+    }
+    let status = child.wait().map_err(broken)?;
+    Ok((summary, status.success()))
 }
 
 fn directory(path: PathBuf) -> Result<PathBuf, String> {

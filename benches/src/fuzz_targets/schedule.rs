@@ -6,7 +6,7 @@ use dunnage_engine_core::cron::{Cron, is_active};
 /// a full minute, found again from anywhere before them, and open their window.
 pub fn cron(bytes: &[u8]) -> bool {
     let Some((time, text)) = bytes.split_first_chunk::<8>() else { return false };
-    let Ok(text) = core::str::from_utf8(text) else { return false };
+    let text = &*String::from_utf8_lossy(text);
     let cron = match Cron::parse(text) {
         Ok(cron) => cron,
         Err(e) => {
