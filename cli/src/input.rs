@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use dunnage_planner::error::{ErrorCode, Origin, PlanError};
-use dunnage_planner::read::Source;
+use dunnage_planner::read::{Source, path_beside};
 
 /// Endings of the files that are read in a directory.
 const ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
@@ -83,8 +83,7 @@ pub fn file(path: &Path) -> Result<Source, Vec<PlanError>> {
 
 /// Opens a file that a source names, relative to that source.
 pub fn beside(source: &str, path: &str) -> io::Result<String> {
-    let folder = Path::new(source).parent().unwrap_or(Path::new(""));
-    fs::read_to_string(folder.join(path))
+    fs::read_to_string(path_beside(source, path)).map_err(|error| io::Error::other(said(&error)))
 }
 
 /// An error of the caller's own words: an option, not a file.

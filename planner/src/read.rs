@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+pub use document::path_beside;
 pub use node::MAX_DEPTH;
 pub use yaml::MAX_ALIASED_NODES;
 

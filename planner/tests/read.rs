@@ -241,10 +241,13 @@ fn the_types_file_is_opened_beside_its_source() {
     assert_eq!(with("types.json").unwrap().instance_types.unwrap()[0].name, "m");
     assert_eq!(asked.borrow()[0], ("dir/in.json".to_owned(), "types.json".to_owned()));
     let error = &with("bad.json").unwrap_err()[0];
-    assert_eq!((error.code, error.origin.place().as_str()), (ErrorCode::WrongType, "bad.json:2"));
+    assert_eq!(
+        (error.code, error.origin.place().as_str()),
+        (ErrorCode::WrongType, "dir/bad.json:2")
+    );
     let error = &with("none.json").unwrap_err()[0];
     assert_eq!((error.code, error.path.as_str()), (ErrorCode::Unreadable, "instanceTypesFile"));
-    assert!(error.message.contains("no such file"));
+    assert!(error.message.contains("`dir/none.json` cannot be read: no such file"), "{error}");
 }
 
 #[test]

@@ -374,14 +374,15 @@ impl Reader<'_> {
             let error = refuse(message.to_owned(), ErrorCode::Unreadable).with_value(&path);
             return self.error(error);
         };
+        let name = path_beside(&origin.file, &path);
         let text = match open(&origin.file, &path) {
             Ok(text) => text,
             Err(error) => {
-                let message = format!("`{}` cannot be read: {error}", crate::error::quoted(&path));
+                let message = format!("`{}` cannot be read: {error}", crate::error::quoted(&name));
                 return self.error(refuse(message, ErrorCode::Unreadable).with_value(&path));
             }
         };
-        let there = Origin { file: path.as_str().into(), document: 1, ..Origin::default() };
+        let there = Origin { file: name.as_str().into(), document: 1, ..Origin::default() };
         let read = parts(&path, &text).and_then(|parts| {
             parts.into_iter().try_for_each(|part| {
                 let there = Origin { line: part.line(), ..there.clone() };
@@ -392,6 +393,13 @@ impl Reader<'_> {
             self.text_error(error, &there);
         }
     }
+}
+
+/// The path of a file that `source` names relative to its own folder. Text alone: whether there
+/// is such a file is not asked.
+pub fn path_beside(source: &str, path: &str) -> String {
+    let folder = std::path::Path::new(source).parent().unwrap_or(std::path::Path::new(""));
+    folder.join(path).display().to_string()
 }
 
 fn is_snapshot_field(key: &str) -> bool {
