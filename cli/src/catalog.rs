@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use dunnage_planner::catalog::{NodeSettings, Note, Region, instance_types_where, notes, regions};
+use dunnage_planner::catalog::{
+    NodeSettings, Note, Region, instance_types_where, notes, regions, why_absent,
+};
 use dunnage_planner::error::PlanError;
 use dunnage_planner::explain::allocatable;
 use dunnage_planner::instance_type::{InstanceType, Offering, PriceSource};
@@ -112,9 +114,9 @@ pub fn show(name: &str, region_name: Option<&str>, form: Form) -> Result<(), Fai
             return Ok(());
         }
     }
-    let place = region_name.map_or_else(|| "any region".to_owned(), |r| format!("region `{r}`"));
-    Err(input::usage("catalog show", name, format!("the catalog has no type `{name}` in {place}"))
-        .into())
+    let asked = region_name.map(|asked| region(asked, "--region")).transpose()?;
+    let why = why_absent(asked, name);
+    Err(input::usage("catalog show", name, format!("instance type `{name}` {why}")).into())
 }
 
 fn shown_note(note: Note) -> ShownNote {

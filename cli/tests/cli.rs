@@ -347,7 +347,20 @@ fn the_catalog_can_be_looked_into() {
     }
     let show = run(&["catalog", "show", "Standard_D4s_v5", "-o", "json"]);
     assert_eq!(serde_json::from_str::<Value>(&show.out).expect("JSON")["region"], "eastus");
-    refused(&run(&["catalog", "show", "m5.huge"]), &["m5.huge"]);
+    for (name, region, words) in [
+        ("m5.larg", None, &["not in the catalog", "did you mean `m5.large`"][..]),
+        ("g4ad.xlarge", None, &["left out", "size and network interfaces", "instanceTypes"]),
+        ("g4ad.xlarge", Some("us-west-2"), &["left out", "instanceTypes"]),
+        ("mac2.metal", None, &["left out", "macOS"]),
+        ("Standard_NV4ads_V710_v5", None, &["left out", "AMD GPU", "gpu.mode: None"]),
+        ("Standard_DC8s_v3", None, &["left out", "confidential"]),
+        ("Standard_B1s", Some("eastus"), &["left out", "AKS takes no nodes"]),
+        ("m5.large", Some("eastus"), &["not sold in `eastus`", "us-east-1"]),
+    ] {
+        let mut args = vec!["catalog", "show", name];
+        args.extend(region.into_iter().flat_map(|r| ["--region", r]));
+        refused(&run(&args), &[&[name], words].concat());
+    }
     refused(&run(&["catalog", "list", "--region", "mars"]), &["mars"]);
     refused(&run(&["catalog", "list", "--arch", "vax"]), &["vax"]);
 }

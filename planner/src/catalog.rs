@@ -300,6 +300,36 @@ pub fn notes(region: Region, name: &str) -> Vec<Note> {
     }
 }
 
+/// Why the catalog gives no type of that name, for a class that says nothing: one sentence part
+/// such as "is not sold in `eu-west-1`". Without a region, why no region has it.
+pub fn why_absent(region: Option<Region>, name: &str) -> String {
+    let is_aws = region.is_none_or(|r| r.provider() == Provider::Aws);
+    let is_azure = region.is_none_or(|r| r.provider() == Provider::Azure);
+    let known = aws::why_absent(name).filter(|_| is_aws);
+    if let Some(why) = known.or_else(|| azure::why_absent(name).filter(|_| is_azure)) {
+        return why;
+    }
+    let sold: Vec<&str> = REGIONS
+        .into_iter()
+        .filter(|place| {
+            let settings = NodeSettings::default_of(place.provider());
+            instance_types_where(*place, &settings, |own| own == name)
+                .is_ok_and(|types| !types.is_empty())
+        })
+        .map(Region::name)
+        .collect();
+    match (region, sold.is_empty()) {
+        (Some(region), false) => {
+            format!("is not sold in `{}`; it is in {}", region.name(), sold.join(", "))
+        }
+        _ => {
+            let names = is_aws.then(aws::names).into_iter().flatten();
+            let names = names.chain(is_azure.then(azure::names).into_iter().flatten());
+            format!("is not in the catalog{}", crate::nearest::hint(name, names))
+        }
+    }
+}
+
 /// A requirement with these values, or `DoesNotExist` when there are none: what a type says
 /// of a label that its nodes never carry.
 fn one_of<I>(key: &str, values: I) -> TypeRequirement
@@ -315,6 +345,25 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_type_that_is_left_out_says_why() {
+        let mut present = std::collections::BTreeSet::new();
+        for region in regions() {
+            let settings = NodeSettings::default_of(region.provider());
+            let types = instance_types(*region, &settings).expect("default settings are valid");
+            present.extend(types.into_iter().map(|one| one.name));
+        }
+        let mut left_out = 0;
+        for name in aws::names().chain(azure::names()) {
+            let why = aws::why_absent(name).or_else(|| azure::why_absent(name));
+            assert_eq!(why.is_none(), present.contains(name), "{name} {why:?}");
+            left_out += usize::from(why.is_some());
+        }
+        assert!(left_out > 100, "{left_out}");
+        let known = why_absent(Some(Region::EuWest1), "Standard_D4s_v5");
+        assert!(known.starts_with("is not sold in `eu-west-1`; it is in eastus"), "{known}");
+    }
 
     #[test]
     fn a_region_is_found_in_every_kind_of_name() {

@@ -7,6 +7,7 @@ pub mod error;
 pub mod explain;
 pub mod instance_type;
 pub mod lower;
+mod nearest;
 pub mod options;
 pub mod plan;
 pub mod pod;

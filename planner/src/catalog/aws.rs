@@ -52,6 +52,59 @@ pub fn instance_type(
     Ok(facts::find(name).map(|t| build(region, t, settings, &places)))
 }
 
+/// Types with a price of which no source tells interfaces and size any more: old generations,
+/// and AMD's and Xilinx' accelerators.
+const WITHOUT_FACTS: [&str; 27] = [
+    "cr1.8xlarge",
+    "dl1.24xlarge",
+    "f1.16xlarge",
+    "f1.2xlarge",
+    "f1.4xlarge",
+    "g2.2xlarge",
+    "g2.8xlarge",
+    "g3.16xlarge",
+    "g3.4xlarge",
+    "g3.8xlarge",
+    "g3s.xlarge",
+    "g4ad.16xlarge",
+    "g4ad.2xlarge",
+    "g4ad.4xlarge",
+    "g4ad.8xlarge",
+    "g4ad.xlarge",
+    "i3.metal",
+    "p2.16xlarge",
+    "p2.8xlarge",
+    "p2.xlarge",
+    "p3.16xlarge",
+    "p3.2xlarge",
+    "p3.8xlarge",
+    "u-12tb1.112xlarge",
+    "u-18tb1.112xlarge",
+    "u-24tb1.112xlarge",
+    "u-9tb1.112xlarge",
+];
+
+/// Why a type that exists is in no region of the catalog; `None` for all others.
+pub(super) fn why_absent(name: &str) -> Option<String> {
+    if WITHOUT_FACTS.contains(&name) {
+        return Some(
+            "is left out: its price is public, its size and network interfaces are in no source \
+             of the catalog; give it in `instanceTypes`"
+                .to_owned(),
+        );
+    }
+    if name.starts_with("mac") && name.contains('.') {
+        return Some("is left out: it runs macOS, and no Kubernetes node".to_owned());
+    }
+    let is_sold_elsewhere = facts::find(name)?.zones.iter().all(|zones| zones.is_empty());
+    is_sold_elsewhere.then(|| "is sold in none of the catalog's regions".to_owned())
+}
+
+/// Every name of the table.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    facts::types().iter().map(|t| t.name)
+}
+
 /// Saving and interruption band of a type on spot. `None` where no region has advice, or for
 /// types that are not sold as spot.
 pub fn spot_advice(region: Region, name: &str) -> Option<SpotAdvice> {

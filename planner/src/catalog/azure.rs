@@ -114,6 +114,44 @@ pub fn instance_types(
     Ok(all)
 }
 
+/// Why a size that exists is in no region of the catalog; `None` for all others.
+pub(super) fn why_absent(name: &str) -> Option<String> {
+    let facts = facts::find(name)?;
+    let says = |why: &str| Some(format!("is left out: {why}"));
+    let Some(sku) = facts.sku else {
+        return says("its name does not follow Azure's scheme, so its features are not known");
+    };
+    let is_confidential = sku.letters.starts_with("DC") || sku.letters.starts_with("EC");
+    if REFUSED.contains(&facts.name) {
+        return says("AKS takes no nodes of this size");
+    }
+    if facts.vcpus < MIN_VCPUS || facts.memory_mib < MIN_MEMORY_MIB {
+        return says("AKS wants at least 2 vCPUs and 3.5 GiB of memory");
+    }
+    if facts.gpus > 0 && facts.gpu.is_none() {
+        return says("AKS does not support its GPU");
+    }
+    if sku.is_constrained {
+        return says("sizes with fewer vCPUs than their machine are not offered");
+    }
+    if is_confidential {
+        return says("confidential sizes are not offered");
+    }
+    // INVARIANT: `suits` refuses for a class that says nothing only what has a GPU.
+    match facts.gpu {
+        Some(gpu) if gpu.maker != "nvidia" => says(
+            "AKS installs no driver for its AMD GPU; an AKSNodeClass with `gpu.mode: None` offers \
+             it",
+        ),
+        _ => None,
+    }
+}
+
+/// Every name of the table.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    facts::sizes().iter().map(|s| s.name)
+}
+
 /// Where the OS disk of a node lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OsDisk {
