@@ -191,8 +191,14 @@ fn suffix_of(suffix: &str) -> Option<(u128, i64)> {
             if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
                 return None;
             }
-            let size = digits.parse::<i64>().unwrap_or(i64::MAX);
-            (1, if exponent.starts_with('-') { -size } else { size })
+            let is_small = exponent.starts_with('-');
+            match digits.parse::<i32>() {
+                Ok(size) => (1, if is_small { -i64::from(size) } else { size.into() }),
+                // Kubernetes lets such an exponent wrap around, or refuses it. As an amount it
+                // is too large; as a small one it is a mistake.
+                Err(_) if is_small => return None,
+                Err(_) => (1, i64::MAX),
+            }
         }
     })
 }
@@ -338,7 +344,10 @@ mod tests {
             ("1E3", 1_000_000, 1000, 1000),
             ("1e+3", 1_000_000, 1000, 1000),
             ("12e-1", 1200, 2, 1),
+            // As in Kubernetes: what is not zero is at least the smallest amount.
             ("1e-999", 1, 1, 0),
+            ("1e-10", 1, 1, 0),
+            ("0.1n", 1, 1, 0),
             ("0e999", 0, 0, 0),
         ] {
             assert_eq!(parse_milli(text, Rounding::Up), Ok(milli_up), "{text}");
@@ -365,6 +374,9 @@ mod tests {
             (&"9".repeat(100), QuantityError::TooLarge),
             (&"9".repeat(129), QuantityError::TooLong),
             ("1e99999999999999999999", QuantityError::TooLarge),
+            ("1e-99999999999999999999", QuantityError::Malformed),
+            ("1e-4294967297", QuantityError::Malformed),
+            ("-1e-999", QuantityError::Negative),
             (".", QuantityError::Malformed),
             ("+", QuantityError::Malformed),
             ("-", QuantityError::Malformed),
