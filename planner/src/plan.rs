@@ -4,6 +4,7 @@
 
 mod answer;
 mod money;
+mod noticed;
 mod types;
 
 pub use answer::{
@@ -52,6 +53,7 @@ pub(crate) struct Decided {
 /// [`plan`], keeping the tables for those who explain.
 pub(crate) fn decide(snapshot: &Snapshot, options: &Options) -> Result<Decided, Failure> {
     let mut warnings = snapshot.warnings.clone();
+    warnings.extend(noticed::warnings(snapshot));
     let types = types::type_lists(snapshot, options, &mut warnings).map_err(Failure::Input)?;
     let lowered = lower(snapshot, &types, options).map_err(Failure::Input)?;
     warnings.extend(lowered.warnings.iter().cloned());

@@ -3,6 +3,8 @@
 //! Settings that only concern a running controller (ports, log levels, batch windows) are not
 //! here; their names are known, so that a controller's environment can be handed over whole.
 
+use std::collections::BTreeSet;
+
 use k8s_openapi::api::core::v1::TopologySpreadConstraint;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -60,6 +62,16 @@ impl Default for FeatureGates {
 }
 
 impl FeatureGates {
+    /// Names of the gates.
+    pub const NAMES: [&'static str; 6] = [
+        "ReservedCapacity",
+        "SpotToSpotConsolidation",
+        "NodeRepair",
+        "NodeOverlay",
+        "StaticCapacity",
+        "CapacityBuffer",
+    ];
+
     fn gate(&mut self, name: &str) -> Option<&mut bool> {
         Some(match name {
             "ReservedCapacity" => &mut self.reserved_capacity,
@@ -111,12 +123,15 @@ pub struct Settings {
     /// Name of the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster_name: Option<String>,
-    /// Cloud region, when the objects do not say it.
+    /// Cloud region, for objects that name none of the catalog's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub region: Option<String>,
     /// Spread constraints of pods that bring none of their own, as kube-scheduler has them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub default_spread_constraints: Vec<TopologySpreadConstraint>,
+    /// Gates that were named and are none, ascending: they change nothing, and a plan tells them.
+    #[serde(skip)]
+    pub unknown_gates: BTreeSet<String>,
 }
 
 impl Default for Settings {
@@ -131,6 +146,7 @@ impl Default for Settings {
             cluster_name: None,
             region: None,
             default_spread_constraints: Vec::new(),
+            unknown_gates: BTreeSet::new(),
         }
     }
 }
@@ -272,9 +288,13 @@ impl Settings {
     }
 
     /// Unknown gates are ignored, as in Karpenter: charts of other versions name other gates.
+    /// Their names are kept, since one may be a typing error.
     fn set_gate(&mut self, name: &str, on: bool) {
-        if let Some(gate) = self.feature_gates.gate(name) {
-            *gate = on;
+        match self.feature_gates.gate(name) {
+            Some(gate) => *gate = on,
+            None => {
+                self.unknown_gates.insert(crate::error::quoted(name));
+            }
         }
     }
 }
@@ -387,6 +407,8 @@ mod tests {
         assert_eq!(settings.vm_memory_overhead_percent, ShareMillionths(100_000));
         assert_eq!(settings.reserved_enis, 1);
         assert_eq!(settings.default_spread_constraints.len(), 1);
+        assert_eq!(settings.unknown_gates, BTreeSet::from(["Unknown".to_owned()]));
+        assert!(FeatureGates::NAMES.iter().all(|name| settings.feature_gates.gate(name).is_some()));
         settings.set("featureGates", &json!({"StaticCapacity": true})).unwrap();
         assert!(settings.feature_gates.static_capacity && settings.feature_gates.node_overlay);
         assert_eq!(settings.set("BATCH_IDLE_DURATION", &json!("1s")), Ok(Taken::NotOurs));

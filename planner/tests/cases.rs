@@ -10,6 +10,8 @@ mod buffers;
 mod capacity;
 #[path = "cases/exhaustive.rs"]
 mod exhaustive;
+#[path = "cases/noticed.rs"]
+mod noticed;
 #[path = "cases/order.rs"]
 mod order;
 #[path = "cases/rare_reasons.rs"]

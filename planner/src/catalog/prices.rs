@@ -32,7 +32,13 @@ fn has_label(one: &InstanceType, key: &str, value: &str) -> bool {
 
 /// True if the type belongs to the family: `m5` on AWS; `D` or `Ds_v5` on Azure.
 fn is_of_family(one: &InstanceType, family: &str) -> bool {
-    [labels::aws::FAMILY, labels::azure::FAMILY, labels::azure::SERIES]
-        .iter()
-        .any(|key| has_label(one, key, family))
+    FAMILIES.iter().any(|key| has_label(one, key, family))
+}
+
+const FAMILIES: [&str; 3] = [labels::aws::FAMILY, labels::azure::FAMILY, labels::azure::SERIES];
+
+/// The families that a discount may name a type by.
+pub(crate) fn families_of(one: &InstanceType) -> impl Iterator<Item = &str> {
+    let named = one.requirements.iter().filter(|r| FAMILIES.contains(&r.key.as_str()));
+    named.flat_map(|r| r.values.iter().map(String::as_str))
 }

@@ -6,13 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use dunnage_api::NodePool;
 use dunnage_api::labels::{REGION, ZONE};
 
-use crate::catalog::prices::{apply_discounts, apply_price_file};
+use crate::catalog::prices::{Discount, apply_discounts, apply_price_file, families_of};
 use crate::catalog::{
     CatalogError, NodeSettings, Provider, Region, instance_types, region_from, regions,
 };
 use crate::error::{ErrorCode, Origin, PlanError, Warning, quoted};
 use crate::instance_type::InstanceType;
 use crate::lower::TypeLists;
+use crate::nearest::hint;
 use crate::options::Options;
 use crate::snapshot::{Snapshot, Sourced};
 
@@ -129,7 +130,7 @@ fn catalog_error(error: CatalogError, origin: &Origin) -> PlanError {
     }
 }
 
-/// The provider's region: asked for, set, named by the objects, or the default.
+/// The provider's region: asked for, named by the objects, set, or the default.
 fn region(
     snapshot: &Snapshot,
     options: &Options,
@@ -141,11 +142,11 @@ fn region(
         return region;
     }
     let set = snapshot.settings.region.as_deref();
-    if let Some(region) = set.and_then(region_from).filter(of_provider) {
-        return region;
-    }
+    let set_region = set.and_then(region_from).filter(of_provider);
     let names: Vec<&str> = regions().iter().filter(|r| of_provider(r)).map(|r| r.name()).collect();
-    for (asked, name) in [("--catalog", options.region.map(Region::name)), ("settings.region", set)]
+    let unknown_set = set.filter(|_| set_region.is_none());
+    for (asked, name) in
+        [("--catalog", options.region.map(Region::name)), ("settings.region", unknown_set)]
     {
         let Some(name) = name else { continue };
         warnings.push(Warning::new(
@@ -159,6 +160,42 @@ fn region(
             ),
         ));
     }
+    let (region, is_default) = match region_of_objects(snapshot, provider, warnings) {
+        Some(region) => {
+            warnings.extend(set_region.filter(|set| *set != region).map(|set| {
+                let message = format!(
+                    "`{}` does not count, since the objects name {}: choose it with --catalog",
+                    set.name(),
+                    region.name()
+                );
+                Warning::new("RegionUnused", "settings.region", message)
+            }));
+            (region, false)
+        }
+        None => (set_region.unwrap_or(provider.default_region()), set_region.is_none()),
+    };
+    warnings.extend(unknown_places(snapshot, provider, region, &names.join(", ")));
+    if is_default {
+        warnings.push(Warning::new(
+            "DefaultRegion",
+            "input",
+            format!(
+                "the input names no region of the catalog: prices and types are those of {}; \
+                 choose one with --catalog",
+                region.name()
+            ),
+        ));
+    }
+    region
+}
+
+/// The region that the objects name, the surest kind of place first.
+fn region_of_objects(
+    snapshot: &Snapshot,
+    provider: Provider,
+    warnings: &mut Vec<Warning>,
+) -> Option<Region> {
+    let of_provider = |region: &Region| region.provider() == provider;
     for places in places(snapshot) {
         let named: BTreeSet<Region> =
             places.iter().filter_map(|place| region_from(place)).filter(of_provider).collect();
@@ -176,19 +213,70 @@ fn region(
                 ),
             ));
         }
-        return *first;
+        return Some(*first);
     }
-    let region = provider.default_region();
-    warnings.push(Warning::new(
-        "DefaultRegion",
-        "input",
-        format!(
-            "the input names no region of the catalog: prices and types are those of {}; choose \
-             one with --catalog",
+    None
+}
+
+/// Most places that one warning names. LIMIT: a dump can hold nodes of every region there is.
+const MAX_PLACES: usize = 5;
+
+/// Places of the provider that the catalog does not know: their prices would be another
+/// region's, and zones of theirs leave pods without a node.
+fn unknown_places(
+    snapshot: &Snapshot,
+    provider: Provider,
+    region: Region,
+    known: &str,
+) -> Option<Warning> {
+    let all = places(snapshot);
+    let named = all.iter().flatten().map(|place| match place.strip_prefix("aws:///") {
+        Some(rest) => rest.split('/').next().unwrap_or_default(),
+        None => place.as_str(),
+    });
+    let unknown: BTreeSet<&str> = named
+        .filter(|place| region_from(place).is_none() && looks_like_place_of(provider, place))
+        .collect();
+    let mut shown: Vec<String> =
+        unknown.iter().take(MAX_PLACES).map(|place| format!("`{}`", quoted(place))).collect();
+    if unknown.len() > MAX_PLACES {
+        shown.push(format!("{} more", unknown.len() - MAX_PLACES));
+    }
+    (!shown.is_empty()).then(|| {
+        let message = format!(
+            "the catalog does not have {}: prices and types are those of {}; known are {known}, and \
+             `instanceTypes` takes those of any other region",
+            shown.join(", "),
             region.name()
-        ),
-    ));
-    region
+        );
+        Warning::new("UnknownRegion", "input", message)
+    })
+}
+
+/// True for a name in the form of the provider's regions, zones or zone ids: `ap-south-1b`,
+/// `aps1-az1`; `eastus2`, `eastus2-1`.
+fn looks_like_place_of(provider: Provider, place: &str) -> bool {
+    let is_word = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase());
+    match provider {
+        Provider::Aws => {
+            let parts: Vec<&str> = place.split('-').collect();
+            let is_numbered = |part: &str| part.starts_with(|c: char| c.is_ascii_digit());
+            match parts.as_slice() {
+                [short, zone] => {
+                    short.ends_with(|c: char| c.is_ascii_digit()) && zone.starts_with("az")
+                }
+                [area, side @ .., number] if !side.is_empty() => {
+                    area.len() == 2 && is_word(area) && is_word(side[0]) && is_numbered(number)
+                }
+                _ => false,
+            }
+        }
+        Provider::Azure => {
+            let (name, zone) = place.split_once('-').unwrap_or((place, "1"));
+            let letters = name.trim_end_matches(|c: char| c.is_ascii_digit());
+            letters.len() > 4 && is_word(letters) && matches!(zone, "1" | "2" | "3")
+        }
+    }
 }
 
 /// Texts that may name a region, the surest kind first: what pools ask for, what their nodes
@@ -262,6 +350,16 @@ fn reprice(
             "PriceFileUnused",
             file.name.as_str(),
             "no row of the price file names an offering of this plan",
+        ));
+    }
+    let is_used = |d: &&Discount| lists.iter().flatten().any(|one| d.matches(one));
+    for unused in options.discounts.iter().filter(|d| !is_used(d)) {
+        let families = lists.iter().flatten().flat_map(families_of);
+        let hint = unused.family.as_deref().map_or_else(String::new, |own| hint(own, families));
+        warnings.push(Warning::new(
+            "DiscountUnused",
+            format!("discount {unused}"),
+            format!("no offering of this plan is of that family and capacity type{hint}"),
         ));
     }
     Ok(())

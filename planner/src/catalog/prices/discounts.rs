@@ -1,5 +1,7 @@
 //! Discounts: a factor on prices, for everything or for a family or capacity type.
 
+use std::fmt::{self, Display};
+
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -30,9 +32,24 @@ impl Discount {
         u8::from(self.family.is_some()) * 2 + u8::from(self.capacity_type.is_some())
     }
 
+    /// True when it names some offering of the type.
+    pub(crate) fn matches(&self, one: &InstanceType) -> bool {
+        one.offerings.iter().any(|offering| self.names(one, &offering.capacity_type))
+    }
+
     fn names(&self, one: &InstanceType, capacity_type: &str) -> bool {
         self.capacity_type.as_deref().is_none_or(|own| own == capacity_type)
             && self.family.as_deref().is_none_or(|own| is_of_family(one, own))
+    }
+}
+
+impl Display for Discount {
+    /// As users write it: `0.9`, `spot=0.8`, `m5=0.7` or `m5/on-demand=0.6`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named = [&self.family, &self.capacity_type].into_iter().flatten();
+        let named = named.map(String::as_str).collect::<Vec<_>>().join("/");
+        let equals = if named.is_empty() { "" } else { "=" };
+        write!(f, "{named}{equals}{}", self.factor)
     }
 }
 
