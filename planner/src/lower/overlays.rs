@@ -69,10 +69,10 @@ pub struct PoolTypes {
 /// A type of a pool, or the part of it that carries `extra`.
 struct Part {
     extra: Needs,
-    /// Weight of the overlay that set each offering's price.
+    /// Weight of the last overlay that names each offering's price, whether or not it counts.
     priced: BTreeMap<usize, i64>,
     prices: BTreeMap<usize, Price>,
-    /// Resources, and the weight of the overlay that set each.
+    /// Resources, and the weight of the last overlay that names each.
     sized: BTreeMap<String, (i64, i64)>,
     /// Weight and resources of the last overlay that set capacity.
     last: Option<(i64, BTreeSet<String>)>,
@@ -291,13 +291,14 @@ impl Part {
     fn set(&mut self, overlay: &Overlay, touched: &[usize]) {
         if let Some(price) = overlay.price {
             for i in touched {
-                self.priced.entry(*i).or_insert(overlay.weight);
+                self.priced.insert(*i, overlay.weight);
                 self.prices.entry(*i).or_insert(price);
             }
         }
         if !overlay.capacity.is_empty() {
             for (name, amount) in &overlay.capacity {
-                self.sized.entry(name.clone()).or_insert((*amount, overlay.weight));
+                self.sized.entry(name.clone()).or_insert((*amount, overlay.weight)).1 =
+                    overlay.weight;
             }
             self.last = Some((overlay.weight, overlay.capacity.keys().cloned().collect()));
         }

@@ -1,20 +1,18 @@
-//! Small inputs by the hundred against a computation that tries everything: prices and capacity
-//! under NodeOverlays, sizes of capacity buffers, and what pools with replicas lack.
-
-use std::collections::BTreeMap;
+//! Small inputs by the hundred against a computation that tries everything: sizes of capacity
+//! buffers, and what pools with replicas launch. NodeOverlays: `exhaustive_overlays`.
 
 use serde_json::{Value, json};
 
 use crate::world::*;
 
-const INPUTS: u64 = 200;
+pub const INPUTS: u64 = 200;
 const GPU: &str = "example.com/gpu";
 
 /// SplitMix64.
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
-    fn below(&mut self, end: u64) -> u64 {
+    pub fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -22,261 +20,9 @@ impl Random {
         (z ^ (z >> 31)) % end
     }
 
-    fn pick<'a>(&mut self, of: &[&'a str]) -> &'a str {
+    pub fn pick<'a>(&mut self, of: &[&'a str]) -> &'a str {
         of[self.below(of.len() as u64) as usize]
     }
-}
-
-/// A type as the test knows it: prices in micro-dollars by (zone, capacity type).
-struct Machine {
-    name: String,
-    cpu: u64,
-    gib: u64,
-    gpus: u64,
-    prices: BTreeMap<(String, String), i64>,
-}
-
-impl Machine {
-    fn json(&self) -> Value {
-        let offers = self.prices.iter().map(|((z, c), p)| offering(z, c, *p as f64 / 1e6));
-        let row = machine(&self.name, self.cpu as u32, self.gib as u32, 1.0);
-        with(row, "/offerings", offers.collect())
-    }
-}
-
-/// What some pods ask of one node together.
-#[derive(Clone, Default)]
-struct Asked {
-    cpu: u64,
-    gib: u64,
-    gpus: u64,
-    /// Zones and capacity types that the pods select.
-    zones: Vec<String>,
-    kinds: Vec<String>,
-}
-
-impl Asked {
-    fn sum<'a>(rows: impl IntoIterator<Item = &'a Self>) -> Self {
-        rows.into_iter().fold(Self::default(), |mut sum, row| {
-            sum.cpu += row.cpu;
-            sum.gib += row.gib;
-            sum.gpus += row.gpus;
-            sum.zones.extend(row.zones.iter().cloned());
-            sum.kinds.extend(row.kinds.iter().cloned());
-            sum
-        })
-    }
-
-    /// The least price at which the type hosts this, if it can.
-    fn price_on(&self, m: &Machine) -> Option<i64> {
-        let is_large = self.cpu <= m.cpu && self.gib <= m.gib && self.gpus <= m.gpus;
-        let offers = m.prices.iter().filter(|((z, c), _)| {
-            is_large && self.zones.iter().all(|a| a == z) && self.kinds.iter().all(|a| a == c)
-        });
-        offers.map(|(_, price)| *price).min()
-    }
-}
-
-fn machines(random: &mut Random) -> Vec<Machine> {
-    let of = |i: usize, random: &mut Random| {
-        let mut prices = BTreeMap::new();
-        for zone in ["a", "b", "c"] {
-            for kind in ["on-demand", "spot"] {
-                if prices.is_empty() || random.below(4) > 0 {
-                    let price = 1000 * (20 + random.below(500)) as i64;
-                    prices.insert((zone.to_owned(), kind.to_owned()), price);
-                }
-            }
-        }
-        let (cpu, gib) = (1 << (1 + random.below(4)), 1 << (2 + random.below(4)));
-        Machine { name: format!("t{i}"), cpu, gib, gpus: 0, prices }
-    };
-    (0..3 + random.below(4) as usize).map(|i| of(i, random)).collect()
-}
-
-/// Requirements of an overlay as (key, whether In, values).
-type Rule = (&'static str, bool, Vec<String>);
-
-fn rules(random: &mut Random) -> Vec<Rule> {
-    let mut rules = Vec::new();
-    let choices: [(&'static str, &[&str]); 3] =
-        [(CAPACITY, &["on-demand", "spot"]), (ZONE, &["a", "b", "c"]), (TYPE, &["t0", "t1", "t2"])];
-    for (key, values) in choices {
-        if random.below(2) == 0 {
-            let mut values = vec![random.pick(values).to_owned(), random.pick(values).to_owned()];
-            values.sort();
-            values.dedup();
-            rules.push((key, random.below(3) > 0, values));
-        }
-    }
-    rules
-}
-
-/// An overlay's price: what it says, and the price it makes of a base price.
-fn price(random: &mut Random) -> (&'static str, String, Box<dyn Fn(i64) -> i64>) {
-    let amount = 1000 * random.below(300) as i64;
-    let usd = format!("{}.{:03}", amount / 1_000_000, amount / 1000 % 1000);
-    let percent = random.below(101) as i64;
-    match random.below(5) {
-        0 => ("price", usd, Box::new(move |_| amount)),
-        1 => ("priceAdjustment", format!("+{usd}"), Box::new(move |b| b + amount)),
-        2 => ("priceAdjustment", format!("-{usd}"), Box::new(move |b| (b - amount).max(0))),
-        3 => ("priceAdjustment", format!("+{percent}%"), Box::new(move |b| b + b / 100 * percent)),
-        _ => (
-            "priceAdjustment",
-            format!("-{percent}%"),
-            Box::new(move |b| (b - b / 100 * percent).max(0)),
-        ),
-    }
-}
-
-/// Overlays of distinct weights, in a shuffled order, applied to `machines`.
-fn overlays(random: &mut Random, machines: &mut [Machine]) -> Vec<Value> {
-    let bases: Vec<_> = machines.iter().map(|m| m.prices.clone()).collect();
-    let mut sized = vec![false; machines.len()];
-    let mut priced: Vec<Vec<_>> = vec![Vec::new(); machines.len()];
-    let mut rows = Vec::new();
-    // The heaviest first, so the first to set a value wins; the last has no weight.
-    for i in (0..1 + random.below(5)).rev() {
-        let rules = rules(random);
-        let requirements: Vec<Value> = rules
-            .iter()
-            .map(|(key, is_in, values)| {
-                let values: Vec<&str> = values.iter().map(String::as_str).collect();
-                req(key, if *is_in { "In" } else { "NotIn" }, &values)
-            })
-            .collect();
-        let mut spec = json!({ "requirements": requirements });
-        if i > 0 {
-            spec["weight"] = json!(i);
-        }
-        let sets = random.below(3);
-        let (field, text, applied) = price(random);
-        let gpus = random.below(4);
-        if sets != 1 {
-            spec[field] = json!(text);
-        }
-        if sets != 0 {
-            spec["capacity"] = json!({ GPU: gpus.to_string() });
-        }
-        for (at, m) in machines.iter_mut().enumerate() {
-            let mut is_touched = false;
-            for ((zone, kind), now) in &mut m.prices {
-                let holds = rules.iter().all(|(key, is_in, values)| {
-                    let own = match *key {
-                        ZONE => &*zone,
-                        CAPACITY => &*kind,
-                        _ => &m.name,
-                    };
-                    values.contains(own) == *is_in
-                });
-                let id = (zone.clone(), kind.clone());
-                is_touched |= holds;
-                if holds && sets != 1 && !priced[at].contains(&id) {
-                    *now = applied(bases[at][&id]);
-                    priced[at].push(id);
-                }
-            }
-            if is_touched && sets != 0 && !sized[at] {
-                (m.gpus, sized[at]) = (gpus, true);
-            }
-        }
-        rows.push(json!({ "apiVersion": "karpenter.sh/v1alpha1", "kind": "NodeOverlay",
-            "metadata": { "name": format!("o{}", random.below(1000) * 10 + i) }, "spec": spec }));
-    }
-    let turn = random.below(rows.len() as u64) as usize;
-    rows.rotate_left(turn);
-    rows
-}
-
-fn pods(random: &mut Random) -> BTreeMap<String, (Value, Asked)> {
-    let one = |i: u64, random: &mut Random| {
-        let mut asked =
-            Asked { cpu: 1 + random.below(6), gib: 1 + random.below(8), ..Asked::default() };
-        let mut row = pod(&format!("p{i}"), &asked.cpu.to_string(), &format!("{}Gi", asked.gib));
-        if random.below(3) == 0 {
-            asked.gpus = 1 + random.below(2);
-            let amount = json!({ GPU: asked.gpus.to_string() });
-            row["spec"]["containers"][0]["resources"]["limits"] = amount.clone();
-            row["spec"]["containers"][0]["resources"]["requests"][GPU] = amount[GPU].clone();
-        }
-        if random.below(3) == 0 {
-            asked.zones.push(random.pick(&["a", "b", "c"]).to_owned());
-            row["spec"]["nodeSelector"][ZONE] = json!(asked.zones[0]);
-        }
-        if random.below(5) == 0 {
-            asked.kinds.push(random.pick(&["on-demand", "spot"]).to_owned());
-            row["spec"]["nodeSelector"][CAPACITY] = json!(asked.kinds[0]);
-        }
-        (format!("default/p{i}"), (row, asked))
-    };
-    (0..1 + random.below(6)).map(|i| one(i, random)).collect()
-}
-
-/// Compares every launch and every pod that is left with all types; counts launches.
-fn compare(
-    planned: &Planned,
-    machines: &[Machine],
-    pods: &BTreeMap<String, (Value, Asked)>,
-    case: &str,
-) -> usize {
-    let mut total = 0;
-    let mut seen: Vec<String> = Vec::new();
-    for launch in planned.launches() {
-        let names = launch["pods"].as_array().expect("pods").iter();
-        let names: Vec<String> = names.map(|n| n.as_str().expect("a name").to_owned()).collect();
-        let asked = Asked::sum(names.iter().map(|n| &pods[n].1));
-        seen.extend(names);
-        let hosts = machines.iter().filter_map(|m| Some((asked.price_on(m)?, m.name.as_str())));
-        let mut hosts: Vec<_> = hosts.collect();
-        hosts.sort_unstable();
-        let types: Vec<&str> = hosts.iter().map(|(_, name)| *name).collect();
-        assert_eq!(launch["instanceTypes"], json!(types), "{case}: {launch} of {hosts:?}");
-        let named = &launch["cheapest"];
-        let text = |key: &str| named[key].as_str().expect("text").to_owned();
-        let of_type = machines.iter().find(|m| m.name == text("instanceType")).expect("a type");
-        let (zone, kind) = (text("zone"), text("capacityType"));
-        let selected =
-            asked.zones.iter().all(|z| *z == zone) && asked.kinds.iter().all(|k| *k == kind);
-        assert!(selected, "{case}: {named} is not what the pods select");
-        assert_eq!(of_type.prices[&(zone, kind)], hosts[0].0, "{case}: {named} of {hosts:?}");
-        total += hosts[0].0;
-    }
-    assert_eq!(planned.price(), total, "{case}: the sum");
-    for (name, _) in planned.unplaced() {
-        let asked = &pods[&name].1;
-        let host = machines.iter().find(|m| asked.price_on(m).is_some()).map(|m| &m.name);
-        assert_eq!(host, None, "{case}: {name} is left");
-        seen.push(name);
-    }
-    seen.sort();
-    assert!(seen.iter().eq(pods.keys()), "{case}: each pod once: {seen:?}");
-    planned.launches().len()
-}
-
-// RULE: 7.4
-#[test]
-fn overlaid_prices_and_capacity_are_those_of_trying_every_offering() {
-    let mut launches = 0;
-    for seed in 0..INPUTS {
-        let mut random = Random(seed);
-        let mut machines = machines(&mut random);
-        let types = machines.iter().map(Machine::json).collect();
-        let overlays = overlays(&mut random, &mut machines);
-        let pods = pods(&mut random);
-        let both = bare_pool("p", vec![req(CAPACITY, "In", &["on-demand", "spot"])]);
-        let w = world()
-            .types(types)
-            .pools([both])
-            .add("nodeOverlays", overlays.clone())
-            .pods(pods.values().map(|(row, _)| row.clone()))
-            .setting("featureGates", json!("NodeOverlay=true"));
-        for (planned, rules) in [(w.plan(), "greedy"), (w.karpenter(), "karpenter")] {
-            let case = format!("seed {seed}, {rules}, {}", json!(overlays));
-            launches += compare(&planned, &machines, &pods, &case);
-        }
-    }
-    assert!(launches > 400, "most inputs should launch something: {launches}");
 }
 
 // RULE: 7.6.2
