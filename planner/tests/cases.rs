@@ -10,6 +10,8 @@ mod buffers;
 mod capacity;
 #[path = "cases/exhaustive.rs"]
 mod exhaustive;
+#[path = "cases/exhaustive_overlays.rs"]
+mod exhaustive_overlays;
 #[path = "cases/noticed.rs"]
 mod noticed;
 #[path = "cases/order.rs"]
@@ -22,6 +24,8 @@ mod reasons;
 mod regional;
 #[path = "cases/requirements.rs"]
 mod requirements;
+#[path = "cases/shuffled.rs"]
+mod shuffled;
 #[path = "cases/topology.rs"]
 mod topology;
 #[path = "cases/volumes.rs"]

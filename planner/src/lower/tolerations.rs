@@ -62,7 +62,7 @@ impl EffectName {
     }
 }
 
-/// The tolerations of a pod, without those whose operator or effect is unknown.
+/// The tolerations of a pod, ascending, without those whose operator or effect is unknown.
 pub fn tolerated(list: Option<&Vec<Toleration>>) -> Vec<Tolerated> {
     let text = |field: &Option<String>| field.clone().unwrap_or_default();
     let read = |t: &Toleration| {
@@ -80,7 +80,11 @@ pub fn tolerated(list: Option<&Vec<Toleration>>) -> Vec<Tolerated> {
         let value = if operator == Operator::Exists { String::new() } else { text(&t.value) };
         Some(Tolerated { key: text(&t.key), operator, value, effect })
     };
-    list.into_iter().flatten().filter_map(read).collect()
+    // Their order means nothing, and pods that differ in it alone are one class.
+    let mut all: Vec<Tolerated> = list.into_iter().flatten().filter_map(read).collect();
+    all.sort();
+    all.dedup();
+    all
 }
 
 /// True when every taint is tolerated, whatever its effect.
