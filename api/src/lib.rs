@@ -11,6 +11,7 @@
 #![allow(clippy::duplicated_attributes, reason = "each printer column says its type")]
 
 pub mod aks_node_class;
+pub mod built_in;
 pub mod capacity_buffer;
 pub mod conditions;
 pub mod crd;

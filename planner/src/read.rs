@@ -104,6 +104,8 @@ struct Reader<'o> {
     seen_types: HashMap<String, Origin>,
     /// How many objects of each unread kind there were.
     ignored: BTreeMap<String, usize>,
+    /// Fields that no definition knows.
+    unknown: unknown::Found,
 }
 
 impl<'o> Reader<'o> {
@@ -117,6 +119,7 @@ impl<'o> Reader<'o> {
             seen: HashMap::new(),
             seen_types: HashMap::new(),
             ignored: BTreeMap::new(),
+            unknown: BTreeMap::new(),
         }
     }
 
@@ -141,6 +144,8 @@ impl<'o> Reader<'o> {
             let message = format!("{count} of this kind ignored: no decision depends on it");
             self.warn(Warning::new("IgnoredKind", kind, message));
         }
+        let found = std::mem::take(&mut self.unknown);
+        unknown::tell(&mut self, found);
         if self.dropped_errors > 0 {
             let message = format!(
                 "{} more errors are not shown; the limit is {MAX_ERRORS}",

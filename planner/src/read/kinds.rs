@@ -19,6 +19,7 @@ use super::Reader;
 use super::check::{Check, Issues};
 use super::decode::decode;
 use super::node::{Node, Value};
+use super::unknown;
 use crate::error::{ErrorCode, Origin, PlanError, quoted};
 use crate::snapshot::{NodeClass, Snapshot, Sourced, full_name};
 
@@ -335,6 +336,7 @@ impl Reader<'_> {
             let error = PlanError::at(ErrorCode::DuplicateObject, here, "metadata.name", message);
             return self.error(error.with_value(&name));
         }
+        unknown::note(&mut self.unknown, row.name, node, &name);
         self.seen.insert((row.kind, name), origin.clone());
         push(&mut self.snapshot, Sourced { object, origin: origin.clone() });
     }

@@ -11,7 +11,6 @@ use super::Reader;
 use super::decode::decode;
 use super::kinds::Kind;
 use super::node::Node;
-use super::unknown;
 use crate::error::{ErrorCode, Origin, PlanError, quoted};
 
 impl Reader<'_> {
@@ -28,7 +27,6 @@ impl Reader<'_> {
         if let Json::Object(fields) = &mut object {
             complete(judged, fields);
         }
-        unknown::warn(self, judged, node);
         let found = validate(judged, &object);
         for violation in &found {
             let line = node.line_at(&violation.path);
