@@ -18,6 +18,14 @@ pub fn text(plan: &Plan, width: usize) -> String {
         let _ = write!(out, "\nLAUNCH\n{}", launches(&plan.launch, width));
         because(&mut out, &plan.launch, width);
     }
+    if !plan.static_launch.is_empty() {
+        let price = plan.cost.static_per_hour.unwrap_or_default();
+        let _ = write!(
+            out,
+            "\nPOOLS WITH REPLICAS, {price} USD/H MORE\n{}",
+            launches(&plan.static_launch, width)
+        );
+    }
     if !plan.bind.is_empty() {
         let mut table = Table::new(&["NODE", "PODS", "FOR"]);
         for bind in &plan.bind {

@@ -28,6 +28,7 @@ mod rules;
 mod selector;
 mod selling;
 mod shape;
+mod static_pools;
 pub mod tables;
 mod templates;
 mod tolerations;
@@ -35,8 +36,8 @@ mod types;
 mod volumes;
 mod writer;
 
+pub use static_pools::StaticLaunch;
 pub use tables::Tables;
-pub use templates::StaticLaunch;
 pub use types::TypeLists;
 
 /// Lowers a Snapshot to the engine's tables. `types` says which instance types each NodePool

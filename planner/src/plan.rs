@@ -105,21 +105,28 @@ fn words_of(violation: &Violation, lowered: &Lowered) -> String {
     format!("rule `{:?}` does not hold{node}{pod}", violation.rule)
 }
 
-/// Pools with replicas launch nodes without pods, which the launches of a plan do not show.
+/// Pools with replicas that lack nodes: those that are launched, and those that are not.
 fn static_pools(lowered: &Lowered) -> Vec<Warning> {
     let lacking = lowered.static_launches.iter().filter(|s| s.nodes + s.held_by_limit > 0);
     lacking
         .map(|s| {
-            let held = match s.held_by_limit {
+            let mut held = match s.held_by_limit {
                 0 => String::new(),
                 held => format!(", and its limit keeps {held} more from being launched"),
             };
+            let bought = s.choices.len() as u64;
+            if bought < u64::from(s.nodes) {
+                held.push_str(&format!(
+                    "; for {} of them no instance type of the pool can be bought",
+                    u64::from(s.nodes) - bought
+                ));
+            }
             Warning::new(
                 "StaticPoolLacksNodes",
                 format!("NodePool {}", s.node_pool),
                 format!(
-                    "it launches {} node(s) to reach its replicas, without pods and not in this \
-                     plan's launches and cost{held}",
+                    "it launches {} node(s) to reach its replicas, without pods: see \
+                     `staticLaunch`{held}",
                     s.nodes
                 ),
             )

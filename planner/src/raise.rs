@@ -9,6 +9,7 @@ mod offerings;
 mod reasons;
 mod relaxation;
 mod requirements;
+mod static_pools;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,12 +49,16 @@ pub fn raise(
         .collect();
     let mut warnings = warnings.to_vec();
     warnings.extend(borrowed_prices(lowered, decision));
+    let static_launch = static_pools::launches(lowered);
+    let static_price = Money::sum(static_launch.iter().map(|l| l.cheapest.price_per_hour));
     let cost = Cost {
+        static_per_hour: (!static_launch.is_empty()).then_some(static_price),
         launch_per_hour: Money::sum(launch.iter().map(|l| l.cheapest.price_per_hour)),
         ..Cost::default()
     };
     Plan {
         launch,
+        static_launch,
         bind: bind(&words, &places),
         unplaced: unplaced(&words, lowered, decision, &places),
         warnings: notices(&warnings),

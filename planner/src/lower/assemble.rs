@@ -20,7 +20,7 @@ use super::templates::{self, TemplateText, Usage};
 use super::types::{TypeLists, TypeRow, without_zone_zero};
 use super::volumes::{ClaimName, Storage};
 use super::writer::{Classes, Writer};
-use super::{GroupName, Lowered, TemplateName, buffers, selling};
+use super::{GroupName, Lowered, TemplateName, buffers, selling, static_pools};
 use crate::error::{PlanError, Warning};
 use crate::options::{Options, Strategy};
 use crate::settings::MinValuesPolicy;
@@ -59,6 +59,7 @@ pub fn lower(
     let queue = queue(snapshot, &nodes, &buffers, &reader, &storage)?;
     let templates = templates::templates(snapshot, &dialect, &mut warnings)?;
     let rows = type_rows(snapshot, types, &dialect, is_mended, &queue, &mut warnings)?;
+    let static_launches = static_pools::static_launches(snapshot, &nodes, &rows, &dialect);
     let templates: Vec<_> = templates.into_iter().filter(|t| rows.contains_key(&t.name)).collect();
     let counter = Counter {
         snapshot,
@@ -88,7 +89,7 @@ pub fn lower(
     lowered.tables.rules = options.rules();
     lowered.tables.rules.lowers_min_values =
         snapshot.settings.min_values_policy == MinValuesPolicy::BestEffort;
-    lowered.static_launches = templates::static_launches(snapshot, &nodes);
+    lowered.static_launches = static_launches;
     warnings.sort();
     warnings.dedup();
     lowered.warnings = warnings;

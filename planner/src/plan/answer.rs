@@ -13,6 +13,10 @@ use super::money::Money;
 pub struct Plan {
     /// Nodes to launch, in the order of opening.
     pub launch: Vec<Launch>,
+    /// Nodes that NodePools with `replicas` lack (gate StaticCapacity): without pods, by pool.
+    /// They are in no sum of `launch`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub static_launch: Vec<Launch>,
     /// Existing nodes that take pods, by name.
     pub bind: Vec<Bind>,
     /// Pods that fit nowhere, by name.
@@ -161,6 +165,9 @@ pub struct Notice {
 pub struct Cost {
     /// Sum of the cheapest offerings, in USD per hour.
     pub launch_per_hour: Money,
+    /// The same of `staticLaunch`; absent without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub static_per_hour: Option<Money>,
     /// What no plan can go below; `null` while no bound is computed.
     pub lower_bound_per_hour: Money,
     /// `launchPerHour / lowerBoundPerHour − 1`; `null` without a bound.

@@ -234,6 +234,11 @@ pub const LAUNCH_CODES: &[CodeDoc] = &[
         "Widen the pool, or set minValuesPolicy to Strict to refuse instead.",
     ),
     doc(
+        "replicasLacking",
+        "The pool has `replicas` and fewer nodes than that; the node holds no pods of the plan.",
+        "Lower `replicas` to launch fewer.",
+    ),
+    doc(
         "reservationUsed",
         "The node is launched into a capacity reservation.",
         "Nothing: the reservation is paid for already.",

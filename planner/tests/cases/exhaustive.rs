@@ -95,15 +95,54 @@ fn buffers_are_as_large_as_their_arithmetic_and_every_unit_is_answered() {
     assert!(left > 20, "some units should fit no type: {left}");
 }
 
+/// Requirements of a pool, and whether they hold for an offering: (type, zone, capacity type).
+type Wanted = (Vec<Value>, Box<dyn Fn(&str, &str, &str) -> bool>);
+
+fn wanted(random: &mut Random) -> Wanted {
+    let kinds = [&["on-demand"][..], &["spot"], &["on-demand", "spot"]][random.below(3) as usize];
+    let zone = random.pick(&["a", "b", "c"]).to_owned();
+    let of_type = random.pick(&["S", "M", "none"]).to_owned();
+    let (only_zone, only_type) = (random.below(2) == 0, random.below(4) == 0);
+    let rows = vec![
+        req(CAPACITY, "In", kinds),
+        req(ZONE, if only_zone { "In" } else { "NotIn" }, &[&zone]),
+        req(TYPE, if only_type { "In" } else { "NotIn" }, &[&of_type]),
+    ];
+    let holds = move |name: &str, place: &str, kind: &str| {
+        kinds.contains(&kind) && (place == zone) == only_zone && (name == of_type) == only_type
+    };
+    (rows, Box::new(holds))
+}
+
+/// Every offering that a pool may buy, cheapest first, as (micro-dollars, type, zone, kind).
+fn offers(holds: &dyn Fn(&str, &str, &str) -> bool) -> Vec<(i64, String, String, String)> {
+    let mut all = Vec::new();
+    for of_type in standard_types() {
+        for o in of_type["offerings"].as_array().expect("offerings") {
+            let text = |row: &Value| row.as_str().expect("text").to_owned();
+            let (name, zone, kind) =
+                (text(&of_type["name"]), text(&o["zone"]), text(&o["capacityType"]));
+            if holds(&name, &zone, &kind) {
+                let price = (o["price"].as_f64().expect("a price") * 1e6).round() as i64;
+                all.push((price, name, zone, kind));
+            }
+        }
+    }
+    all.sort();
+    all
+}
+
 // RULE: static pools
 #[test]
-fn a_pool_with_replicas_says_how_many_nodes_it_lacks() {
+fn a_pool_with_replicas_launches_what_it_lacks_at_the_least_price() {
+    let mut launched = 0;
     for seed in 0..INPUTS {
         let random = &mut Random(seed);
         let (replicas, count) = (random.below(6), random.below(6));
         let leaving = random.below(count + 1);
         let limit = (random.below(2) == 0).then(|| random.below(7));
-        let mut own = with(pool("p", vec![]), "/spec/replicas", json!(replicas));
+        let (rows, holds) = wanted(random);
+        let mut own = with(bare_pool("p", rows), "/spec/replicas", json!(replicas));
         if let Some(limit) = limit {
             own["spec"]["limits"] = json!({ "nodes": limit.to_string() });
         }
@@ -114,24 +153,77 @@ fn a_pool_with_replicas_says_how_many_nodes_it_lacks() {
             }
             with(row, "/metadata/deletionTimestamp", json!("2026-01-01T00:00:00Z"))
         });
-        let planned = world()
+        let w = world()
             .pools([own])
             .nodes(nodes)
-            .setting("featureGates", json!("StaticCapacity=true"))
-            .karpenter();
+            .pods([pod("x", "20", "1Gi")])
+            .setting("featureGates", json!("StaticCapacity=true"));
+        let planned = w.karpenter();
+        assert_eq!(planned.0["staticLaunch"], w.plan().0["staticLaunch"], "seed {seed}");
         let want = replicas.saturating_sub(count - leaving);
         let room = limit.map_or(u64::MAX, |limit| limit.saturating_sub(count));
+        let case = format!("seed {seed}: {replicas} of {count}, {leaving} leave, limit {limit:?}");
+        assert_eq!(planned.launches().len(), 0, "{case}: a static pool takes no pending pods");
         let warnings = planned.0["warnings"].as_array().expect("warnings").iter();
         let found: Vec<_> = warnings.filter(|w| w["code"] == "StaticPoolLacksNodes").collect();
-        let case = format!("seed {seed}: {replicas} of {count}, {leaving} leave, limit {limit:?}");
         assert_eq!(found.len(), usize::from(want > 0), "{case}: {found:?}");
+        let offers = offers(&*holds);
+        let held = want - want.min(room);
+        let buys = if offers.is_empty() { 0 } else { want.min(room) };
         for warning in found {
             let text = warning.to_string();
             let says = format!("launches {} node(s)", want.min(room));
             assert!(text.contains(&says), "{case}: {text}");
-            let held = want - want.min(room);
             let says = format!("keeps {held} more from");
             assert_eq!(text.contains(&says), held > 0, "{case}: {text}");
+            assert_eq!(text.contains("can be bought"), buys < want.min(room), "{case}: {text}");
         }
+        let none = Vec::new();
+        let launches = planned.0["staticLaunch"].as_array().unwrap_or(&none);
+        assert_eq!(launches.len() as u64, buys, "{case}");
+        let mut types: Vec<&str> = Vec::new();
+        for (_, name, _, _) in &offers {
+            if !types.contains(&name.as_str()) {
+                types.push(name);
+            }
+        }
+        for launch in launches {
+            let (price, name, zone, kind) = &offers[0];
+            let usd = *price as f64 / 1e6;
+            let best = json!({ "instanceType": name, "zone": zone, "capacityType": kind, "pricePerHour": usd });
+            assert_eq!(launch["cheapest"], best, "{case}");
+            assert_eq!(launch["instanceTypes"], json!(types), "{case}");
+            assert_eq!((&launch["pods"], &launch["requests"]), (&json!([]), &json!({})), "{case}");
+            assert_eq!(launch["because"][0]["code"], "replicasLacking");
+            launched += 1;
+        }
+        let sum = planned.0["cost"]["staticPerHour"].as_f64().map(|usd| (usd * 1e6).round() as i64);
+        assert_eq!(sum, (buys > 0).then(|| buys as i64 * offers[0].0), "{case}");
     }
+    assert!(launched > 100, "most pools should lack something: {launched}");
+}
+
+#[test]
+fn static_nodes_share_the_units_of_a_reservation() {
+    let mut own = machine("M", 4, 16, 0.2);
+    own["requirements"][4]["values"] = json!(["on-demand", "reserved"]);
+    own["offerings"].as_array_mut().expect("offerings").push(json!({ "zone": "b",
+        "capacityType": "reserved", "price": 0.0001, "available": true, "reservationID": "cr-1",
+        "reservationCapacity": 3 }));
+    let fixed = |name: &str| {
+        let wants = vec![req(CAPACITY, "In", &["on-demand", "reserved"])];
+        with(bare_pool(name, wants), "/spec/replicas", json!(2))
+    };
+    let planned = world()
+        .types(vec![own])
+        .pools([fixed("q"), fixed("p")])
+        .setting("featureGates", json!("StaticCapacity=true"))
+        .plan();
+    let kinds: Vec<_> = planned.0["staticLaunch"]
+        .as_array()
+        .expect("launches")
+        .iter()
+        .map(|l| format!("{} {}", l["nodePool"], l["cheapest"]["capacityType"]).replace('"', ""))
+        .collect();
+    assert_eq!(kinds, ["p reserved", "p reserved", "q reserved", "q on-demand"]);
 }
