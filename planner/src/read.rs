@@ -14,7 +14,7 @@ mod unknown;
 mod verdict;
 mod yaml;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::sync::Arc;
 
@@ -104,6 +104,8 @@ struct Reader<'o> {
     seen_types: HashMap<String, Origin>,
     /// How many objects of each unread kind there were.
     ignored: BTreeMap<String, usize>,
+    /// NodePools that a cluster would have, and not use.
+    not_ready: BTreeSet<String>,
     /// Fields that no definition knows.
     unknown: unknown::Found,
 }
@@ -119,6 +121,7 @@ impl<'o> Reader<'o> {
             seen: HashMap::new(),
             seen_types: HashMap::new(),
             ignored: BTreeMap::new(),
+            not_ready: BTreeSet::new(),
             unknown: BTreeMap::new(),
         }
     }
@@ -144,6 +147,7 @@ impl<'o> Reader<'o> {
             let message = format!("{count} of this kind ignored: no decision depends on it");
             self.warn(Warning::new("IgnoredKind", kind, message));
         }
+        self.mark_not_ready();
         let found = std::mem::take(&mut self.unknown);
         unknown::tell(&mut self, found);
         if self.dropped_errors > 0 {

@@ -144,6 +144,52 @@ fn objects_go_before_the_setting_and_the_option_before_both() {
     assert_eq!(zone.as_deref(), Some("eu-central-1a"));
 }
 
+#[test]
+fn pools_that_break_a_rule_of_run_time_are_left_out_and_the_others_plan() {
+    let restricted = pool("bad", vec![req("kubernetes.io/hostname", "In", &["n"])]);
+    let restricted = with(restricted, "/spec/weight", json!(50));
+    let label = with(
+        pool("worse", vec![]),
+        "/spec/template/metadata/labels",
+        json!({ "karpenter.k8s.aws/own": "x" }),
+    );
+    let ready = json!({ "conditions": [{ "type": "Ready", "status": "True", "reason": "Ready",
+        "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z" }] });
+    let twice =
+        json!([{ "key": "a", "effect": "NoSchedule" }, { "key": "a", "effect": "NoSchedule" }]);
+    let twice = with(pool("twice", vec![]), "/spec/template/spec/taints", twice);
+    let w = world().pods([pod("x", "1", "64Mi")]);
+    for (name, bad, words) in [
+        (
+            "worse",
+            label,
+            &["case.json", "spec.template.metadata.labels", "karpenter.k8s.aws/own"][..],
+        ),
+        ("twice", with(twice, "/status", ready), &["case.json", "taints[1].key", "stands twice"]),
+    ] {
+        let rows = told(&w.clone().pools([bad.clone()]), &Options::default());
+        one(&rows, "InvalidNodePool", &format!("NodePool {name}"), words);
+        one(&rows, "NodePoolNotReady", &format!("NodePool {name}"), &["opens no nodes"]);
+        let planned = w.clone().pools([bad, pool("good", vec![])]).plan();
+        assert_eq!(planned.shapes(), [("good".into(), "S".into(), "a".into(), 1)]);
+    }
+    // The API server itself refuses this one.
+    let refused = crate::snapshot(&w.pools([restricted]).0.to_string());
+    assert!(refused.is_err());
+}
+
+#[test]
+fn a_schedule_that_is_none_keeps_the_pool_and_is_told() {
+    let budgets = json!([{ "nodes": "1", "schedule": "61 * * * *", "duration": "1h" }]);
+    let w = world()
+        .pools([with(pool("p", vec![]), "/spec/disruption/budgets", budgets)])
+        .pods([pod("x", "1", "64Mi")]);
+    let path = "spec.disruption.budgets[0].schedule";
+    let words = ["case.json", path, "`61 * * * *`", "not a minute", "may be disrupted"];
+    one(&told(&w, &Options::default()), "InvalidBudget", "NodePool p", &words);
+    assert_eq!(w.plan().shapes(), [("p".into(), "S".into(), "a".into(), 1)]);
+}
+
 /// Codes that stand behind `Warning::new(` in the sources below `folder`.
 fn codes_of_sources(folder: &std::path::Path, found: &mut std::collections::BTreeSet<String>) {
     for entry in std::fs::read_dir(folder).expect("the sources") {
@@ -158,6 +204,9 @@ fn codes_of_sources(folder: &std::path::Path, found: &mut std::collections::BTre
             Some(code.to_owned())
         };
         found.extend(text.split("Warning::new(").skip(1).filter_map(code));
+        if path.ends_with("read/verdict.rs") {
+            found.extend(["InvalidBudget", "InvalidNodePool"].map(str::to_owned));
+        }
     }
 }
 
