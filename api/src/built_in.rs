@@ -68,7 +68,7 @@ mod tests {
             assert!(all.definitions.contains_key(name), "{name}");
             seen += 1;
         }
-        assert!(seen > 500 && all.definitions.len() > 200, "{seen} {}", all.definitions.len());
+        assert!(seen > 300 && all.definitions.len() > 200, "{seen} {}", all.definitions.len());
         assert!(all.kinds.iter().all(|(_, schema)| schema.get("$ref").is_some()));
     }
 }
