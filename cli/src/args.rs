@@ -106,9 +106,12 @@ pub struct Input {
     /// Factor on prices: `0.9`, `spot=0.8`, `m5=0.7`, `m5/on-demand=0.6`; repeatable
     #[arg(long, value_name = "[NAME=]FACTOR")]
     pub discount: Vec<String>,
-    /// How to decide: `greedy` (mended rules) or `karpenter` (1.14 as it is)
+    /// How to decide: `cheapest` (search), `greedy` (mended rules) or `karpenter` (1.14 as it is)
     #[arg(long, default_value = "greedy")]
     pub strategy: String,
+    /// How hard `cheapest` searches: `low`, `default` or `high`
+    #[arg(long, default_value = "default")]
+    pub effort: String,
     /// Moment to plan for (RFC 3339), instead of the input's
     #[arg(long, value_name = "TIME")]
     pub now: Option<String>,

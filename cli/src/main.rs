@@ -18,7 +18,7 @@ use clap::{CommandFactory, Parser};
 use dunnage_planner::catalog::prices::Discount;
 use dunnage_planner::error::PlanError;
 use dunnage_planner::explain::{ExplainError, explain_node, explain_pod};
-use dunnage_planner::options::{Options, Strategy};
+use dunnage_planner::options::{Effort, Options, Strategy};
 use dunnage_planner::plan::{Failure, plan};
 use dunnage_planner::read::{ReadOptions, read_with};
 use dunnage_planner::snapshot::Snapshot;
@@ -132,6 +132,10 @@ fn read(input: &Input) -> Result<(Snapshot, Options), Failed> {
             .strategy
             .parse::<Strategy>()
             .map_err(|why| input::usage("--strategy", &input.strategy, why))?,
+        effort: input
+            .effort
+            .parse::<Effort>()
+            .map_err(|why| input::usage("--effort", &input.effort, why))?,
         tie_seed: input.tie_seed,
         ..Options::default()
     };

@@ -18,6 +18,7 @@ pub mod price;
 pub mod problem;
 pub mod requirements;
 pub mod resources;
+pub mod search;
 pub mod taints;
 pub mod validate;
 pub mod workspace;

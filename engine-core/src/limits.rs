@@ -53,6 +53,10 @@ pub enum Limit {
     Resources,
     /// [`GROUPS_PER_POD`].
     GroupsPerPod,
+    /// Bundles of a packing for which memory was lent.
+    Bundles,
+    /// Entries of a packing for which memory was lent.
+    Entries,
     /// New nodes for which memory was lent.
     NewNodes,
     /// Rows of placements for which memory was lent.

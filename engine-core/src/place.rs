@@ -10,16 +10,17 @@ mod accept;
 mod counts;
 mod finish;
 mod given_up;
-mod relax;
+mod planned;
+pub(crate) mod relax;
 mod reservations;
-mod state;
+pub(crate) mod state;
 mod templates;
 mod topology;
-mod types;
+pub(crate) mod types;
 
 use crate::decision::{Decision, Placement, ReasonCode, Target, TemplateState};
 use crate::limits::{Exceeded, Limit};
-use crate::problem::{NONE, PodClass, Problem};
+use crate::problem::{NONE, PodClass, Problem, Run};
 use crate::validate::Error;
 use crate::workspace::{Caps, ENTRY, Memory};
 
@@ -33,6 +34,8 @@ pub(crate) use types::usable;
 /// The pod at hand: one of its class, at a step of relaxation.
 pub(crate) struct Pod {
     pub class: PodClass,
+    /// Row of the class.
+    pub row: u32,
     pub relaxed: Relaxed,
 }
 
@@ -45,21 +48,32 @@ pub(crate) struct Pod {
 /// not hang together.
 pub fn place<'m>(problem: &Problem, caps: Caps, memory: Memory<'m>) -> Result<Decision<'m>, Error> {
     problem.validate()?;
-    let lent = Slices {
-        words: memory.words,
-        amounts: memory.amounts,
-        numbers: memory.numbers,
-        new_nodes: memory.new_nodes,
-        templates: memory.templates,
-    };
-    let mut solve = Solve {
-        state: State::new(problem, caps, lent)?,
-        placements: Rows::new(memory.placements, Limit::Placements),
-        reasons: Rows::new(memory.reasons, Limit::Reasons),
-        unplaced: Rows::new(memory.unplaced, Limit::Memory),
-    };
-    solve.run()?;
+    let mut solve = Solve::new(problem, caps, memory)?;
+    solve.run(|run| run.count)?;
     Ok(solve.finish()?)
+}
+
+impl<'p, 'm> Solve<'p, 'm> {
+    /// Carves and fills the tables of a solve.
+    pub(crate) fn new(
+        problem: &Problem<'p>,
+        caps: Caps,
+        memory: Memory<'m>,
+    ) -> Result<Self, Exceeded> {
+        let lent = Slices {
+            words: memory.words,
+            amounts: memory.amounts,
+            numbers: memory.numbers,
+            new_nodes: memory.new_nodes,
+            templates: memory.templates,
+        };
+        Ok(Self {
+            state: State::new(problem, caps, lent)?,
+            placements: Rows::new(memory.placements, Limit::Placements),
+            reasons: Rows::new(memory.reasons, Limit::Reasons),
+            unplaced: Rows::new(memory.unplaced, Limit::Memory),
+        })
+    }
 }
 
 /// Rows that grow in lent memory.
@@ -89,7 +103,7 @@ impl<'m, T> Rows<'m, T> {
 
 /// A solve under way.
 pub(crate) struct Solve<'p, 'm> {
-    state: State<'p, 'm>,
+    pub(crate) state: State<'p, 'm>,
     placements: Rows<'m, Placement>,
     reasons: Rows<'m, crate::decision::Reason>,
     unplaced: Rows<'m, crate::decision::Unplaced>,
@@ -105,13 +119,18 @@ struct Entry {
 }
 
 impl Solve<'_, '_> {
-    /// Works the queue off until a whole turn places nobody.
-    fn run(&mut self) -> Result<(), Exceeded> {
-        let runs = self.state.z.runs;
-        for (i, run) in self.state.p.runs.iter().enumerate() {
-            self.put(i, Entry { class: run.class, count: run.count, mark: NONE });
+    /// Works the queue off until a whole turn places nobody. `count` says how many pods of
+    /// each run are still to be placed.
+    pub(crate) fn run(&mut self, mut count: impl FnMut(&Run) -> u32) -> Result<(), Exceeded> {
+        let (runs, mut len) = (self.state.z.runs, 0);
+        for run in self.state.p.runs {
+            let count = count(run);
+            if count > 0 {
+                self.put(len, Entry { class: run.class, count, mark: NONE });
+                len += 1;
+            }
         }
-        let (mut head, mut len, mut placed) = (0, runs, 0u32);
+        let (mut head, mut placed) = (0, 0u32);
         while len > 0 {
             let entry = self.at(head);
             if entry.mark == placed {
@@ -149,10 +168,7 @@ impl Solve<'_, '_> {
         }
         let s = &mut self.state;
         let subject = Subject::of(&s.p, &class, s.has_preferring_taint)?;
-        let start = Pod { class, relaxed: Relaxed::start(&subject) };
-        s.nodes.refused.fill(0);
-        let words = s.news.len.div_ceil(64);
-        s.news.refused[..words].fill(0);
+        let start = Pod { class, row: entry.class, relaxed: Relaxed::start(&subject) };
         for done in 0..entry.count {
             match self.place_relaxing(&start, &subject)? {
                 Ok((target, relaxed)) => {
@@ -165,13 +181,59 @@ impl Solve<'_, '_> {
         Ok(0)
     }
 
+    /// Places what is left of each class one by one, in the order of the queue.
+    pub(crate) fn run_left(&mut self, left: &mut [u32]) -> Result<(), Exceeded> {
+        self.run(|run| {
+            let left = &mut left[run.class as usize];
+            let count = run.count.min(*left);
+            *left -= count;
+            count
+        })
+    }
+
+    /// Where pods were placed, so far.
+    pub(crate) fn placements(&self) -> &[Placement] {
+        &self.placements.rows[..self.placements.len]
+    }
+
+    /// Places what it can of every run on nodes that exist, giving nothing up; `left` loses the
+    /// pods placed, by class.
+    pub(crate) fn fill_existing(&mut self, left: &mut [u32]) -> Result<(), Exceeded> {
+        for i in 0..self.state.p.runs.len() {
+            let run = self.state.p.runs[i];
+            let class = self.state.p.classes[run.class as usize];
+            if class.has_device_claims {
+                continue;
+            }
+            let s = &mut self.state;
+            let subject = Subject::of(&s.p, &class, s.has_preferring_taint)?;
+            let relaxed = Relaxed::start(&subject);
+            let lenient = relaxed.without_soft_node_spreads(&subject);
+            let strict = Pod { class, row: run.class, relaxed };
+            if s.load_pod(&strict).is_err() {
+                continue;
+            }
+            for _ in 0..run.count {
+                let mut target = self.place_existing(&strict, true)?;
+                if let (None, Some(relaxed)) = (target, &lenient) {
+                    let pod = Pod { class, row: run.class, relaxed: relaxed.clone() };
+                    target = self.place_existing(&pod, false)?;
+                }
+                let Some(target) = target else { break };
+                self.note(run.class, target, 0)?;
+                left[run.class as usize] -= 1;
+            }
+        }
+        Ok(())
+    }
+
     /// Tries the pod, giving up one thing after the other.
     fn place_relaxing(
         &mut self,
         start: &Pod,
         subject: &Subject,
     ) -> Result<Result<(Target, u32), Fail>, Exceeded> {
-        let mut pod = Pod { class: start.class, relaxed: start.relaxed.clone() };
+        let mut pod = Pod { relaxed: start.relaxed.clone(), ..*start };
         loop {
             let asked = match self.state.load_pod(&pod) {
                 Ok(()) => self.place_one(&pod, subject)?,
@@ -196,7 +258,7 @@ impl Solve<'_, '_> {
         pod: &Pod,
         subject: &Subject,
     ) -> Result<Result<Target, Fail>, Exceeded> {
-        // Refusals are remembered for the whole run at its first step only.
+        // Refusals are remembered for the class at its first step only.
         if let Some(target) = self.place_open(pod, pod.relaxed.steps == 0)? {
             return Ok(Ok(target));
         }
@@ -204,7 +266,7 @@ impl Solve<'_, '_> {
         if !subject.rules.soft_node_spreads_open_nodes
             && let Some(relaxed) = pod.relaxed.without_soft_node_spreads(subject)
         {
-            let lenient = Pod { class: pod.class, relaxed };
+            let lenient = Pod { relaxed, ..*pod };
             if let Some(target) = self.place_open(&lenient, false)? {
                 return Ok(Ok(target));
             }
@@ -212,12 +274,21 @@ impl Solve<'_, '_> {
         self.place_fresh(pod)
     }
 
-    /// The first open node that accepts. `remembers` those that refuse the whole run.
+    /// The first open node that accepts. `remembers` those that refuse the class for good.
     fn place_open(&mut self, pod: &Pod, remembers: bool) -> Result<Option<Target>, Exceeded> {
+        match self.place_existing(pod, remembers)? {
+            Some(target) => Ok(Some(target)),
+            None => self.place_new(pod, remembers),
+        }
+    }
+
+    /// The first node that exists that accepts.
+    fn place_existing(&mut self, pod: &Pod, remembers: bool) -> Result<Option<Target>, Exceeded> {
         let s = &mut self.state;
+        let (width, row) = (64 * s.z.class_mask, pod.row as usize);
         for i in 0..s.z.nodes {
             let n = s.nodes.order[i] as usize;
-            if remembers && bit(s.nodes.refused, n) {
+            if remembers && bit(s.nodes.refused, n * width + row) {
                 continue;
             }
             match s.on_node(pod, n) {
@@ -225,14 +296,21 @@ impl Solve<'_, '_> {
                     s.commit_node(pod, n)?;
                     return Ok(Some(Target::Node(n as u32)));
                 }
-                Err(fail) if remembers && fail.is_final => set(s.nodes.refused, n),
+                Err(fail) if remembers && fail.is_final => set(s.nodes.refused, n * width + row),
                 Err(_) => {}
             }
         }
+        Ok(None)
+    }
+
+    /// The first node opened by this solve that accepts.
+    fn place_new(&mut self, pod: &Pod, remembers: bool) -> Result<Option<Target>, Exceeded> {
+        let s = &mut self.state;
+        let (width, row) = (64 * s.z.class_mask, pod.row as usize);
         s.sort_news();
         for i in 0..s.news.len {
             let b = s.news.order[i] as usize;
-            if remembers && bit(s.news.refused, b) {
+            if remembers && bit(s.news.refused, b * width + row) {
                 continue;
             }
             match s.on_new(pod, b) {
@@ -240,7 +318,7 @@ impl Solve<'_, '_> {
                     s.commit_new(pod, b)?;
                     return Ok(Some(Target::New(b as u32)));
                 }
-                Err(fail) if remembers && fail.is_final => set(s.news.refused, b),
+                Err(fail) if remembers && fail.is_final => set(s.news.refused, b * width + row),
                 Err(_) => {}
             }
         }
@@ -257,9 +335,6 @@ impl Solve<'_, '_> {
             match s.on_fresh(pod, t) {
                 Ok(()) => {
                     let b = s.open(pod, t)?;
-                    if b.is_multiple_of(64) {
-                        s.news.refused[b / 64] = 0;
-                    }
                     return Ok(Ok(Target::New(b as u32)));
                 }
                 // A lighter pool must not take what a reservation of a heavier one will.
@@ -271,13 +346,24 @@ impl Solve<'_, '_> {
     }
 
     fn note(&mut self, class: u32, target: Target, relaxed: u32) -> Result<(), Exceeded> {
+        self.note_more(class, target, relaxed, 1)
+    }
+
+    /// Notes that `count` pods go to the target.
+    pub(crate) fn note_more(
+        &mut self,
+        class: u32,
+        target: Target,
+        relaxed: u32,
+        count: u32,
+    ) -> Result<(), Exceeded> {
         if let Some(last) = self.placements.last()
             && (last.class, last.target, last.relaxed) == (class, target, relaxed)
         {
-            last.count += 1;
+            last.count += count;
             return Ok(());
         }
-        self.placements.push(Placement { class, count: 1, target, relaxed })
+        self.placements.push(Placement { class, count, target, relaxed })
     }
 }
 

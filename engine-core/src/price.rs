@@ -58,30 +58,44 @@ pub(crate) fn of_type_where(
 }
 
 /// Keeps the `most` cheapest types of `mask`; types without a usable offering are dearest.
-/// True when something was cut.
-pub fn cut(p: &Problem, layout: &Layout, set: &[u64], mask: &mut [u64], most: usize) -> bool {
+/// True when something was cut. `prices` is room for one price per type.
+pub fn cut(
+    p: &Problem,
+    layout: &Layout,
+    set: &[u64],
+    mask: &mut [u64],
+    most: usize,
+    prices: &mut [i64],
+) -> bool {
     let count: usize = mask.iter().map(|w| w.count_ones() as usize).sum();
     if count <= most {
         return false;
     }
-    let price = |t: u32| of_type(p, layout, set, t, true).map_or(i64::MAX, |x| x.price_microusd);
+    let mut len = 0;
+    for t in ranks(mask) {
+        prices[len] = of_type(p, layout, set, t, true).map_or(i64::MAX, |x| x.price_microusd);
+        len += 1;
+    }
+    let prices = &prices[..len];
     // The highest price of which at most `most` types are no dearer, by bisection: no memory
     // to sort in.
-    let no_dearer = |mask: &[u64], limit: i64| ranks(mask).filter(|&t| price(t) <= limit).count();
+    let no_dearer = |limit: i64| prices.iter().filter(|&&price| price <= limit).count();
     let (mut low, mut high) = (-1i64, i64::MAX);
     while low + 1 < high {
         let middle = i64::midpoint(low, high);
-        if no_dearer(mask, middle) <= most { low = middle } else { high = middle }
+        if no_dearer(middle) <= most { low = middle } else { high = middle }
     }
-    let mut room = most - no_dearer(mask, low);
-    for (i, word) in mask.iter_mut().enumerate() {
+    let mut room = most - no_dearer(low);
+    let mut at = 0;
+    for word in mask.iter_mut() {
         for bit in 0..64 {
             if *word >> bit & 1 == 0 {
                 continue;
             }
-            let at = price(i as u32 * 64 + bit);
-            let keeps = at <= low || (at == high && room > 0);
-            room -= usize::from(keeps && at > low);
+            let price = prices[at];
+            at += 1;
+            let keeps = price <= low || (price == high && room > 0);
+            room -= usize::from(keeps && price > low);
             if !keeps {
                 *word &= !(1 << bit);
             }

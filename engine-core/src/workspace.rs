@@ -138,7 +138,10 @@ pub(crate) struct Sizes {
     pub group_words: usize,
     pub group_counts: usize,
     pub runs: usize,
+    pub types: usize,
     pub classes: usize,
+    /// Words of a mask over classes.
+    pub class_mask: usize,
     pub reservations: usize,
     pub caps: Caps,
 }
@@ -180,7 +183,9 @@ impl Sizes {
             group_words: words,
             group_counts: counts,
             runs: p.runs.len(),
+            types: p.types.len(),
             classes: p.classes.len(),
+            class_mask: p.classes.len().div_ceil(64),
             reservations: p.reservations.len(),
             caps,
         }
@@ -188,12 +193,12 @@ impl Sizes {
 
     /// Words that one new node takes.
     pub fn words_per_new_node(&self) -> usize {
-        self.set + self.mask + self.port_mask + self.hold
+        self.set + self.mask + self.port_mask + self.hold + self.class_mask
     }
 
     fn fixed_words(&self) -> usize {
         self.sets * self.set
-            + self.nodes * (self.set + self.port_mask + self.claims)
+            + self.nodes * (self.set + self.port_mask + self.claims + self.class_mask)
             + self.ports * self.port_mask
             + self.templates * (self.set + self.mask)
             + self.template_types * self.port_mask
@@ -202,7 +207,6 @@ impl Sizes {
             + SCRATCH_MASKS * self.mask
             + 2 * self.port_mask
             + self.hold
-            + self.nodes.div_ceil(64)
     }
 
     fn words(&self) -> usize {
@@ -213,6 +217,7 @@ impl Sizes {
 
     fn fixed_amounts(&self) -> usize {
         self.resources * (self.nodes + self.templates + self.template_types + SCRATCH_ROWS)
+            + self.types
     }
 
     /// Amounts that one new node takes: requests and the largest size left.
@@ -273,6 +278,11 @@ impl<'m, T> Carver<'m, T> {
     pub fn new(rest: &'m mut [T]) -> Self {
         let value = rest.len() as u64;
         Self { rest, value }
+    }
+
+    /// What is left.
+    pub fn rest(&mut self) -> &'m mut [T] {
+        core::mem::take(&mut self.rest)
     }
 
     /// The next `n` cells, or the limit that the lent memory is.

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use dunnage_engine_core::problem::Rules;
+use dunnage_engine_core::search::Settings as Search;
 
 use crate::catalog::Region;
 use crate::catalog::prices::Discount;
@@ -16,16 +17,19 @@ pub enum Strategy {
     Greedy,
     /// Karpenter 1.14 with its defects, ties made deterministic.
     Karpenter,
+    /// The search for the lowest price under the mended rules.
+    Cheapest,
 }
 
 impl Strategy {
     /// Every strategy by name.
-    pub const ALL: [(&'static str, Self); 2] =
-        [("greedy", Self::Greedy), ("karpenter", Self::Karpenter)];
+    pub const ALL: [(&'static str, Self); 3] =
+        [("cheapest", Self::Cheapest), ("greedy", Self::Greedy), ("karpenter", Self::Karpenter)];
 
     /// The name that users write.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Cheapest => "cheapest",
             Self::Greedy => "greedy",
             Self::Karpenter => "karpenter",
         }
@@ -34,7 +38,7 @@ impl Strategy {
     /// The rule switches of the strategy.
     pub fn rules(self) -> Rules {
         match self {
-            Self::Greedy => Rules::MENDED,
+            Self::Greedy | Self::Cheapest => Rules::MENDED,
             Self::Karpenter => Rules::KARPENTER,
         }
     }
@@ -42,24 +46,58 @@ impl Strategy {
     /// Excluded values of a bounded requirement are told to the cloud as well. Karpenter
     /// loses them.
     pub(crate) fn emits_bounded_exclusions(self) -> bool {
-        self == Self::Greedy
+        self != Self::Karpenter
     }
 }
 
 impl FromStr for Strategy {
     type Err = String;
 
-    /// Reads a name. `cheapest` is known and refused: the search does not exist yet.
+    /// Reads a name.
     fn from_str(name: &str) -> Result<Self, String> {
-        if name == "cheapest" {
-            return Err("`cheapest` is not available in this version: use `greedy`, the same \
-                        rules without a search for a lower price"
-                .to_owned());
+        let known = Self::ALL.iter().find(|(known, _)| *known == name);
+        known.map(|(_, strategy)| *strategy).ok_or_else(|| {
+            format!("`{name}` is not a strategy: use `cheapest`, `greedy` or `karpenter`")
+        })
+    }
+}
+
+/// How hard to search, as numbers of steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effort {
+    /// The first packing and little more.
+    Low,
+    /// Some tens of milliseconds for ten thousand pods.
+    #[default]
+    Default,
+    /// Up to ten seconds.
+    High,
+}
+
+impl Effort {
+    /// Every effort by name.
+    pub const ALL: [(&'static str, Self); 3] =
+        [("low", Self::Low), ("default", Self::Default), ("high", Self::High)];
+
+    /// Cells that the search may look at.
+    pub fn steps(self) -> u64 {
+        match self {
+            Self::Low => 2_000_000,
+            Self::Default => Search::DEFAULT.steps,
+            Self::High => 4_000_000_000,
         }
+    }
+}
+
+impl FromStr for Effort {
+    type Err = String;
+
+    /// Reads a name.
+    fn from_str(name: &str) -> Result<Self, String> {
         let known = Self::ALL.iter().find(|(known, _)| *known == name);
         known
-            .map(|(_, strategy)| *strategy)
-            .ok_or_else(|| format!("`{name}` is not a strategy: use `greedy` or `karpenter`"))
+            .map(|(_, effort)| *effort)
+            .ok_or_else(|| format!("`{name}` is not an effort: use `low`, `default` or `high`"))
     }
 }
 
@@ -68,6 +106,8 @@ impl FromStr for Strategy {
 pub struct Options {
     /// Which rules decide.
     pub strategy: Strategy,
+    /// How hard `cheapest` searches.
+    pub effort: Effort,
     /// Region of the built-in catalog, instead of the one that the input shows.
     pub region: Option<Region>,
     /// A price file; see [`crate::catalog::prices::apply_price_file`].
@@ -80,6 +120,11 @@ pub struct Options {
 }
 
 impl Options {
+    /// How the engine searches.
+    pub fn search(&self) -> Search {
+        Search { steps: self.effort.steps(), ..Search::DEFAULT }
+    }
+
     /// The rule switches, tie seed included.
     pub fn rules(&self) -> Rules {
         Rules { tie_seed: self.tie_seed, ..self.strategy.rules() }
@@ -99,9 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strategy_that_does_not_exist_yet_is_refused_with_the_one_to_use() {
-        let refusal = "cheapest".parse::<Strategy>().unwrap_err();
-        assert!(refusal.contains("not available in this version") && refusal.contains("`greedy`"));
+    fn an_unknown_strategy_is_named() {
         assert!("Greedy".parse::<Strategy>().unwrap_err().contains("`Greedy`"));
     }
 

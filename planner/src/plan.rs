@@ -22,7 +22,7 @@ use crate::lower::{Lowered, lower};
 use crate::options::{Options, Strategy};
 use crate::raise::raise;
 use crate::snapshot::Snapshot;
-use crate::solve::{OwnedDecision, solve, verify};
+use crate::solve::{OwnedDecision, search, solve, verify};
 
 /// Why there is no plan.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -57,9 +57,12 @@ pub(crate) fn decide(snapshot: &Snapshot, options: &Options) -> Result<Decided, 
     let types = types::type_lists(snapshot, options, &mut warnings).map_err(Failure::Input)?;
     let lowered = lower(snapshot, &types, options).map_err(Failure::Input)?;
     warnings.extend(lowered.warnings.iter().cloned());
-    let decision = decided(&lowered, options.strategy, &mut warnings)?;
+    let decision = decided(&lowered, options, &mut warnings)?;
     warnings.extend(static_pools(&lowered));
-    let plan = raise(&lowered, &decision.decision(), options.strategy, &warnings);
+    let mut plan = raise(&lowered, &decision.decision(), options.strategy, &warnings);
+    if let Some(bound) = decision.bound {
+        plan.cost.set_bound(Money::of_price(bound.price_microusd));
+    }
     Ok(Decided { lowered, plan })
 }
 
@@ -67,21 +70,25 @@ pub(crate) fn decide(snapshot: &Snapshot, options: &Options) -> Result<Decided, 
 /// for Karpenter's own rules, which break some: then a warning says which.
 fn decided(
     lowered: &Lowered,
-    strategy: Strategy,
+    options: &Options,
     warnings: &mut Vec<Warning>,
 ) -> Result<OwnedDecision, Failure> {
     let problem = lowered.tables.problem();
     let broken = |error: &dyn std::fmt::Display| Failure::Broken(error.to_string());
-    let decision = solve(&problem).map_err(|e| broken(&e))?;
+    let decision = match options.strategy {
+        Strategy::Cheapest => search(&problem, &options.search()),
+        Strategy::Greedy | Strategy::Karpenter => solve(&problem),
+    };
+    let decision = decision.map_err(|e| broken(&e))?;
     if let Err(violation) = verify(&problem, &decision.decision()) {
         let words = words_of(&violation, lowered);
-        match strategy {
+        match options.strategy {
             Strategy::Karpenter => warnings.push(Warning::new(
                 "KarpenterBreaksRule",
                 "plan",
                 format!("the independent check refuses this plan of Karpenter's rules: {words}"),
             )),
-            Strategy::Greedy => {
+            Strategy::Greedy | Strategy::Cheapest => {
                 return Err(broken(&format!("the independent check refuses the plan: {words}")));
             }
         }

@@ -10,6 +10,9 @@ use dunnage_engine_core::decision::{
 };
 use dunnage_engine_core::limits::Limit;
 use dunnage_engine_core::problem::Problem;
+use dunnage_engine_core::search::{
+    Bound, Bundle, Entry, Item, Machine, SearchCaps, SearchMemory, SearchNeed, Settings, cheapest,
+};
 use dunnage_engine_core::workspace::{Caps, Memory, Need};
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +45,8 @@ pub struct OwnedDecision {
     pub announced_bytes: u64,
     /// Caps within which it was solved.
     pub caps: Caps,
+    /// What the new nodes must at least cost, when a search found out.
+    pub bound: Option<Bound>,
 }
 
 impl OwnedDecision {
@@ -77,6 +82,7 @@ impl OwnedDecision {
             effort: d.effort,
             announced_bytes,
             caps,
+            bound: None,
         }
     }
 }
@@ -95,6 +101,57 @@ pub fn solve(problem: &Problem) -> Result<OwnedDecision, Error> {
             Err(e) => caps = larger(caps, largest, e)?,
         }
     }
+}
+
+/// Decides where the pods of `problem` go for as little money as `settings` let it find.
+///
+/// # Errors
+/// As [`solve`].
+pub fn search(problem: &Problem, settings: &Settings) -> Result<OwnedDecision, Error> {
+    let largest = Caps::largest(problem);
+    let mut caps = smallest(problem, largest);
+    let mut rows = (64 + 2 * problem.classes.len(), 512 + 8 * problem.classes.len());
+    loop {
+        let search = SearchCaps { new_nodes: caps.new_nodes, bundles: rows.0, entries: rows.1 };
+        match search_within(problem, caps, search, settings) {
+            Ok(found) => return Ok(found),
+            Err(Error::Limit(hit)) if hit.limit == Limit::Bundles => rows.0 *= 2,
+            Err(Error::Limit(hit)) if hit.limit == Limit::Entries => rows.1 *= 2,
+            Err(e) => caps = larger(caps, largest, e)?,
+        }
+    }
+}
+
+fn search_within(
+    problem: &Problem,
+    caps: Caps,
+    search: SearchCaps,
+    settings: &Settings,
+) -> Result<OwnedDecision, Error> {
+    let need = SearchNeed::of(problem, search);
+    let mut items = vec![Item::default(); need.items];
+    let mut machines = vec![Machine::default(); need.machines];
+    let mut bundles = vec![Bundle::default(); need.bundles];
+    let mut entries = vec![Entry::default(); need.entries];
+    let mut floats = vec![0.0; need.floats];
+    let mut numbers = vec![0; need.numbers];
+    let mut words = vec![0; need.words];
+    let room = SearchMemory {
+        items: &mut items,
+        machines: &mut machines,
+        bundles: &mut bundles,
+        entries: &mut entries,
+        floats: &mut floats,
+        numbers: &mut numbers,
+        words: &mut words,
+    };
+    lend(problem, caps, |memory, bytes| {
+        let found = cheapest(problem, caps, settings, memory, room)?;
+        let mut decision = OwnedDecision::of(&found.decision, bytes + need.bytes(), caps);
+        decision.bound = Some(found.bound);
+        decision.effort.steps += found.steps;
+        Ok(decision)
+    })
 }
 
 fn smallest(problem: &Problem, largest: Caps) -> Caps {
@@ -123,6 +180,14 @@ fn larger(caps: Caps, largest: Caps, e: Error) -> Result<Caps, Error> {
 }
 
 fn solve_within(problem: &Problem, caps: Caps) -> Result<OwnedDecision, Error> {
+    lend(problem, caps, |memory, bytes| {
+        let decision = dunnage_engine_core::place(problem, caps, memory)?;
+        Ok(OwnedDecision::of(&decision, bytes, caps))
+    })
+}
+
+/// Lends memory for one solve: `f` also learns how many bytes that is.
+fn lend<T>(problem: &Problem, caps: Caps, f: impl FnOnce(Memory, u64) -> T) -> T {
     let need = Need::of(problem, caps);
     let mut words = vec![0; need.words];
     let mut amounts = vec![0; need.amounts];
@@ -142,8 +207,7 @@ fn solve_within(problem: &Problem, caps: Caps) -> Result<OwnedDecision, Error> {
         reasons: &mut reasons,
         templates: &mut templates,
     };
-    let decision = dunnage_engine_core::place(problem, caps, memory)?;
-    Ok(OwnedDecision::of(&decision, need.bytes(), caps))
+    f(memory, need.bytes())
 }
 
 /// Has the decision checked by the independent verifier, which judges by the mended rules.

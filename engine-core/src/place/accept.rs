@@ -83,7 +83,12 @@ impl State<'_, '_> {
     }
 
     /// [`Layout::incompatible_on`] for what a pod adds to `joined` on the owner's node.
-    fn incompatible(&self, owner: Owner, node: &[u64], incoming: &[u64]) -> Option<Incompatible> {
+    pub(crate) fn incompatible(
+        &self,
+        owner: Owner,
+        node: &[u64],
+        incoming: &[u64],
+    ) -> Option<Incompatible> {
         let allows = matches!(owner, Owner::Template(_));
         let own = self.own_labels(owner).unwrap_or(node);
         self.layout.incompatible_on(own, node, incoming, allows, &self.p)
@@ -116,7 +121,12 @@ impl State<'_, '_> {
         self.with_volumes(pod, Place::Node(n), Owner::Node(n), &mut |_| Ok(()))
     }
 
-    fn tolerates(&self, pod: &Pod, taints: &[crate::problem::Taint], at: u32) -> Result<(), Fail> {
+    pub(crate) fn tolerates(
+        &self,
+        pod: &Pod,
+        taints: &[crate::problem::Taint],
+        at: u32,
+    ) -> Result<(), Fail> {
         let tolerations = pod.class.tolerations.of(self.p.tolerations);
         match crate::taints::untolerated(taints, tolerations, pod.relaxed.tolerates_preferences) {
             None => Ok(()),
@@ -255,6 +265,17 @@ impl State<'_, '_> {
 
     /// Asks a fresh node of the template; the answer is in the scratch tables.
     pub(crate) fn on_fresh(&mut self, pod: &Pod, t: usize) -> Result<(), Fail> {
+        self.ask_fresh(pod, t, None)
+    }
+
+    /// [`State::on_fresh`] for a pod that comes with others: `total` is what they ask for
+    /// together.
+    pub(crate) fn ask_fresh(
+        &mut self,
+        pod: &Pod,
+        t: usize,
+        total: Option<&[i64]>,
+    ) -> Result<(), Fail> {
         let (p, w, r) = (self.p, self.z.set, self.z.resources);
         self.within_limits(pod, t)?;
         let taints = p.templates[t].taints;
@@ -265,7 +286,8 @@ impl State<'_, '_> {
         }
         self.scratch.joined.copy_from_slice(set);
         self.layout.add(self.scratch.joined, self.scratch.all, &p);
-        self.scratch.total.copy_from_slice(row(p.quantities, pod.class.requests, r));
+        let alone = row(p.quantities, pod.class.requests, r);
+        self.scratch.total.copy_from_slice(total.unwrap_or(alone));
         let q = Question { template: t, new_node: NONE };
         self.with_volumes(pod, Place::Fresh, Owner::Template(t), &mut |s| {
             s.machines(q, Base::Template(t))
@@ -424,6 +446,8 @@ impl State<'_, '_> {
         self.news.ports[b * self.z.port_mask..][..self.z.port_mask].fill(0);
         self.news.held[b * self.z.hold..][..self.z.hold].fill(0);
         self.news.order[b] = b as u32;
+        let c = self.z.class_mask;
+        self.news.refused[b * c..][..c].fill(0);
         self.counts.open(b);
         let template = &self.sets[p.templates[t].set as usize * self.z.set..][..self.z.set];
         self.news.rows[b].is_min_values_lowered = (0..self.z.keys).any(|key| {
@@ -436,7 +460,7 @@ impl State<'_, '_> {
     }
 
     /// Charges the pool for the largest machine that the node may turn out to be.
-    fn charge(&mut self, t: usize, b: usize) {
+    pub(crate) fn charge(&mut self, t: usize, b: usize) {
         let (p, r, m) = (self.p, self.z.resources, self.z.mask);
         self.scratch.row.fill(0);
         for x in crate::requirements::ranks(&self.news.masks[b * m..][..m]) {
@@ -453,6 +477,10 @@ impl State<'_, '_> {
     pub(crate) fn commit_new(&mut self, pod: &Pod, b: usize) -> Result<(), Exceeded> {
         let (p, w, r, m) = (self.p, self.z.set, self.z.resources, self.z.mask);
         self.news.rows[b].pods += 1;
+        // No longer like the node before, nor the next like this one.
+        for x in [b, b + 1].into_iter().filter(|&x| x < self.z.caps.new_nodes) {
+            self.news.copies[x / 64] &= !(1 << (x % 64));
+        }
         self.news.sets[b * w..][..w].copy_from_slice(self.scratch.result);
         self.news.masks[b * m..][..m].copy_from_slice(self.scratch.filtered);
         let requests = row(p.quantities, pod.class.requests, r);

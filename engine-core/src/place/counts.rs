@@ -113,6 +113,11 @@ impl<'m> Counts<'m> {
         self.known[self.word_at[group] as usize + value as usize / 64] |= 1 << (value % 64);
     }
 
+    /// True when the value is a domain of the group.
+    pub fn knows(&self, group: usize, value: u32) -> bool {
+        self.known[self.word_at[group] as usize + value as usize / 64] >> (value % 64) & 1 != 0
+    }
+
     /// Known domains of a per-value group as bits by rank.
     pub fn known(&self, group: usize, words: usize) -> &[u64] {
         let at = self.word_at[group] as usize;

@@ -16,12 +16,22 @@ use crate::workspace::COUNT;
 
 impl<'m> Solve<'_, 'm> {
     /// Turns the tables into the answer.
-    pub(super) fn finish(mut self) -> Result<Decision<'m>, Exceeded> {
+    pub(crate) fn finish(mut self) -> Result<Decision<'m>, Exceeded> {
+        self.settle()?;
+        Ok(self.into_decision())
+    }
+
+    /// Settles every new node and finds the reasons of pods that are left.
+    pub(crate) fn settle(&mut self) -> Result<(), Exceeded> {
         for b in 0..self.state.news.len {
             self.state.finish_new(b);
         }
         self.drop_closed();
-        self.explain_left()?;
+        self.explain_left()
+    }
+
+    /// Hands the tables out, once settled.
+    pub(crate) fn into_decision(self) -> Decision<'m> {
         let s = self.state;
         let bytes = s.z.fixed_bytes()
             + s.news.len as u64 * s.z.bytes_per_new_node()
@@ -29,7 +39,7 @@ impl<'m> Solve<'_, 'm> {
                 + self.reasons.len * size_of::<Reason>()
                 + s.counts.used() * COUNT * 4) as u64;
         let n = s.news.len;
-        Ok(Decision {
+        Decision {
             new_nodes: &s.news.rows[..n],
             type_masks: &s.news.masks[..n * s.z.mask],
             type_words: s.z.mask,
@@ -41,7 +51,7 @@ impl<'m> Solve<'_, 'm> {
             reasons: &self.reasons.rows[..self.reasons.len],
             templates: s.templates.states,
             effort: Effort { steps: s.steps, memory_bytes: bytes },
-        })
+        }
     }
 
     /// Takes out new nodes that lost their last type, with their pods.
@@ -112,7 +122,7 @@ impl<'m> Solve<'_, 'm> {
             return self.reasons.push(reason(Fail::new(ReasonCode::NoTypesInPools, NONE), NONE));
         }
         let subject = Subject::of(&s.p, &class, s.has_preferring_taint)?;
-        let mut pod = Pod { class, relaxed: Relaxed::start(&subject) };
+        let mut pod = Pod { class, row: index as u32, relaxed: Relaxed::start(&subject) };
         loop {
             let start = self.reasons.len;
             let loaded = self.state.load_pod(&pod);
@@ -152,6 +162,15 @@ fn reason(fail: Fail, template: u32) -> Reason {
 impl State<'_, '_> {
     /// Settles one new node: reservation, length of its list, overhead, cheapest offering.
     fn finish_new(&mut self, b: usize) {
+        if self.news.copies[b / 64] >> (b % 64) & 1 != 0 {
+            // In everything like the one before, and so is what becomes of it.
+            let (w, m, r) = (self.z.set, self.z.mask, self.z.resources);
+            self.news.rows[b] = self.news.rows[b - 1];
+            self.news.sets.copy_within((b - 1) * w..b * w, b * w);
+            self.news.masks.copy_within((b - 1) * m..b * m, b * m);
+            self.news.requests.copy_within((b - 1) * r..b * r, b * r);
+            return;
+        }
         self.settle_reservation(b);
         self.cut_types(b);
         if self.news.rows[b].pods > 0 {
@@ -166,7 +185,7 @@ impl State<'_, '_> {
         let (p, w, m) = (self.p, self.z.set, self.z.mask);
         let set = &self.news.sets[b * w..][..w];
         let mask = &mut self.news.masks[b * m..][..m];
-        if !price::cut(&p, &self.layout, set, mask, TYPES_PER_NEW_NODE) {
+        if !price::cut(&p, &self.layout, set, mask, TYPES_PER_NEW_NODE, self.scratch.prices) {
             return;
         }
         let (set, mask) = (&mut self.news.sets[b * w..][..w], &self.news.masks[b * m..][..m]);

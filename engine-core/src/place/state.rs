@@ -20,7 +20,7 @@ pub(crate) struct Nodes<'m> {
     pub volumes: &'m mut [u32],
     /// The order in which nodes are tried.
     pub order: &'m mut [u32],
-    /// Nodes that refuse the current run for good.
+    /// Classes that each node refuses for good.
     pub refused: &'m mut [u64],
 }
 
@@ -37,8 +37,10 @@ pub(crate) struct News<'m> {
     pub ceilings: &'m mut [i64],
     /// The order in which they are tried.
     pub order: &'m mut [u32],
-    /// New nodes that refuse the current run for good.
+    /// Classes that each of them refuses for good.
     pub refused: &'m mut [u64],
+    /// New nodes that are in everything like the one before.
+    pub copies: &'m mut [u64],
 }
 
 /// What templates can still do.
@@ -85,6 +87,8 @@ pub(crate) struct Scratch<'m> {
     /// Sum of requests.
     pub total: &'m mut [i64],
     pub row: &'m mut [i64],
+    /// One price per type.
+    pub prices: &'m mut [i64],
     pub pod_ports: &'m mut [u64],
     pub held: &'m mut [u64],
 }
@@ -154,7 +158,7 @@ impl<'p, 'm> State<'p, 'm> {
                 remaining: a.take(z.nodes * r)?,
                 volumes: n.take(z.node_volumes)?,
                 order: n.take(z.nodes)?,
-                refused: w.take(z.nodes.div_ceil(64))?,
+                refused: w.take(z.nodes * z.class_mask)?,
             },
             news: News {
                 len: 0,
@@ -166,7 +170,8 @@ impl<'p, 'm> State<'p, 'm> {
                 requests: a.take(b * r)?,
                 ceilings: a.take(b * r)?,
                 order: n.take(b)?,
-                refused: w.take(b.div_ceil(64))?,
+                refused: w.take(b * z.class_mask)?,
+                copies: w.take(b.div_ceil(64))?,
             },
             templates: Templates {
                 universe: w.take(z.templates * z.set)?,
@@ -212,6 +217,8 @@ impl<'p, 'm> State<'p, 'm> {
         }
         self.units.copy_from_slice(p.reservations);
         self.left.fill(0);
+        self.nodes.refused.fill(0);
+        self.news.copies.fill(0);
         self.counts.load(&p)?;
         self.fill_templates();
         self.fill_nodes();
@@ -307,6 +314,7 @@ impl<'m> Scratch<'m> {
             kept: w.take(z.mask)?,
             total: a.take(z.resources)?,
             row: a.take(z.resources)?,
+            prices: a.take(z.types)?,
             pod_ports: w.take(z.port_mask)?,
             held: w.take(z.hold)?,
         })

@@ -242,8 +242,10 @@ impl State<'_, '_> {
                 if count > 0 || (selects && total == 0) {
                     return Ok(());
                 }
+                // A pod of another class may bring what this one seeks.
                 Err(Fail {
                     best: i64::from(total),
+                    is_final: false,
                     ..Fail::new(ReasonCode::Affinity, group as u32)
                 })
             }
@@ -330,7 +332,7 @@ impl State<'_, '_> {
         any
     }
 
-    fn pod_allows(&self, key: usize, value: u32) -> bool {
+    pub(crate) fn pod_allows(&self, key: usize, value: u32) -> bool {
         self.layout.get(self.scratch.strict, key).allows(value, values_of(&self.p, key))
     }
 

@@ -174,6 +174,21 @@ pub struct Cost {
     pub gap: Option<f64>,
 }
 
+impl Cost {
+    /// States a proven bound and the gap to it.
+    pub(crate) fn set_bound(&mut self, bound: Money) {
+        self.lower_bound_per_hour = bound;
+        self.gap = match (self.launch_per_hour.0, bound.0) {
+            (Some(0), Some(0)) => Some(0.0),
+            // Six places, as money: the last digits of a quotient say nothing.
+            (Some(cost), Some(bound)) if bound > 0 => {
+                Some(((cost as f64 / bound as f64 - 1.0) * 1e6).round() / 1e6)
+            }
+            _ => None,
+        };
+    }
+}
+
 /// What deciding took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
