@@ -252,7 +252,6 @@ fn options_that_make_no_sense_are_refused() {
         let args = [&["plan", "-f", "examples/eks-inflate"], option].concat();
         run(&args)
     };
-    refused(&with(&["--strategy", "cheapest"]), &["not available in this version", "greedy"]);
     refused(&with(&["--strategy", "best"]), &["`best`"]);
     refused(&with(&["--catalog", "mars-1"]), &["mars-1", "us-east-1"]);
     refused(&with(&["--now", "soon"]), &["--now", "soon"]);
@@ -416,4 +415,56 @@ fn a_region_that_does_not_count_is_told() {
         assert_eq!(told["object"], object);
         assert!(told["message"].as_str().unwrap_or_default().contains("us-east-1"), "{told}");
     }
+}
+
+#[test]
+fn a_types_file_is_named_with_its_folder() {
+    let folder = folder("types");
+    fs::write(folder.join("in.json"), "{\"pods\": [], \"instanceTypesFile\": \"own/types.json\"}")
+        .expect("written");
+    let input = folder.join("in.json").display().to_string();
+    let named = folder.join("own/types.json").display().to_string();
+    refused(&run(&["plan", "-f", &input]), &[&named, "no such file", "instanceTypesFile"]);
+    fs::create_dir(folder.join("own")).expect("a folder");
+    fs::write(&named, "[\n{\"name\": 1}]").expect("written");
+    refused(&run(&["plan", "-f", &input]), &[&format!("{named}:2: "), "[0].name"]);
+}
+
+#[test]
+fn what_counts_for_nothing_is_told() {
+    let ran = run(&[
+        "plan",
+        "-f",
+        "examples/eks-inflate",
+        "-o",
+        "json",
+        "--settings",
+        "featureGates=NodeOverlays=true",
+        "--discount",
+        "m5x=0.5",
+    ]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let plan: Value = serde_json::from_str(&ran.out).expect("a plan");
+    for (code, words) in
+        [("UnknownFeatureGate", "did you mean `NodeOverlay`?"), ("DiscountUnused", "no offering")]
+    {
+        let told = plan["warnings"].as_array().expect("warnings");
+        let told = told.iter().find(|w| w["code"] == code);
+        let told = told.unwrap_or_else(|| panic!("{code}: {}", plan["warnings"]));
+        assert!(told["message"].as_str().unwrap_or_default().contains(words), "{told}");
+    }
+}
+
+#[test]
+fn pools_with_replicas_have_a_table_of_their_own() {
+    let mut input = world(vec![pod("a", "1")]);
+    input["nodePools"][0]["spec"]["replicas"] = json!(2);
+    input["settings"] = json!({"featureGates": "StaticCapacity=true"});
+    let table = run_in(&["plan", "-f", "-"], &input.to_string(), "140");
+    assert_eq!(table.code, 0, "{}", table.err);
+    assert!(table.out.contains("POOLS WITH REPLICAS, 0.2 USD/H MORE"), "{}", table.out);
+    let (_, plan) = plan_of(&input.to_string());
+    assert_eq!(plan["staticLaunch"].as_array().map(Vec::len), Some(2));
+    assert_eq!(plan["cost"]["staticPerHour"], 0.2);
+    assert_eq!(plan["cost"]["launchPerHour"], 0.0);
 }
