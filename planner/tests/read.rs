@@ -379,3 +379,18 @@ fn what_the_cluster_would_refuse_is_refused_with_line_path_and_value() {
         assert_eq!(found.value.as_deref(), value, "{path}");
     }
 }
+
+#[test]
+fn misspelt_fields_and_settings_of_a_snapshot_name_the_nearest() {
+    let snapshot = good("nodePool: []\npods: []\nzzzzzzzz: 1\n");
+    let told: Vec<_> = snapshot.warnings.iter().map(|w| w.message.as_str()).collect();
+    assert_eq!(
+        told,
+        [
+            "a Snapshot has no field `nodePool` (did you mean `nodePools`?); it is ignored",
+            "a Snapshot has no field `zzzzzzzz`; it is ignored",
+        ]
+    );
+    let error = &bad("in.yaml", "settings: {preferencePolicies: Ignore}\n")[0];
+    assert!(error.message.ends_with("(did you mean `preferencePolicy`?)"), "{error}");
+}

@@ -12,6 +12,7 @@ use super::node::{Node, TextError, Value};
 use super::{Reader, yaml};
 use crate::error::{ErrorCode, Origin, PlanError, Warning};
 use crate::instance_type::InstanceType;
+use crate::nearest::hint;
 use crate::settings::Taken;
 
 /// A text that starts like JSON, is none, and is longer than this is not tried as YAML.
@@ -248,8 +249,9 @@ impl Reader<'_> {
                         "IgnoredField",
                         here.place(),
                         format!(
-                            "a Snapshot has no field `{}`; it is ignored",
-                            crate::error::quoted(&key)
+                            "a Snapshot has no field `{}`{}; it is ignored",
+                            crate::error::quoted(&key),
+                            hint(&key, kinds::fields().chain(OWN_FIELDS))
                         ),
                     )),
                 },
@@ -303,7 +305,9 @@ impl Reader<'_> {
                         other => other.to_string(),
                     };
                     let message = match code {
-                        ErrorCode::UnknownSetting => format!("`{name}` {error}"),
+                        ErrorCode::UnknownSetting => {
+                            format!("`{name}` {error}{}", hint(name, crate::settings::NAMES))
+                        }
                         _ => format!(
                             "`{}` is not possible; it {error}",
                             crate::error::quoted(&shown)
@@ -402,7 +406,9 @@ pub fn path_beside(source: &str, path: &str) -> String {
     folder.join(path).display().to_string()
 }
 
+/// Fields of a Snapshot that hold no objects.
+const OWN_FIELDS: [&str; 4] = ["instanceTypes", "instanceTypesFile", "now", "settings"];
+
 fn is_snapshot_field(key: &str) -> bool {
-    matches!(key, "now" | "settings" | "instanceTypes" | "instanceTypesFile")
-        || kinds::of_field(key).is_some()
+    OWN_FIELDS.contains(&key) || kinds::of_field(key).is_some()
 }

@@ -127,6 +127,11 @@ pub(super) fn of_field(field: &str) -> Option<(&'static str, Expected)> {
     Some((name, Expected { kinds, version_and_kind }))
 }
 
+/// Fields of a Snapshot that hold objects.
+pub(super) fn fields() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().flat_map(|row| row.fields.iter().copied())
+}
+
 impl Row {
     /// Kinds whose conditions are of the one common type, which insists on a time.
     fn has_strict_conditions(&self) -> bool {
