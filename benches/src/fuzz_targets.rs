@@ -3,13 +3,17 @@
 
 mod engine;
 #[cfg(feature = "planner")]
-mod planner;
+mod front_door;
+#[cfg(feature = "planner")]
+mod quantity;
 mod requirements;
 mod schedule;
 
 pub use engine::{check_problem, place_check};
 #[cfg(feature = "planner")]
-pub use planner::{front_door, quantity};
+pub use front_door::front_door;
+#[cfg(feature = "planner")]
+pub use quantity::quantity;
 pub use requirements::requirements;
 pub use schedule::cron;
 

@@ -6,6 +6,8 @@
 
 pub mod draw;
 pub mod fuzz_targets;
+#[cfg(feature = "planner")]
+pub mod manifests;
 pub mod problems;
 pub mod room;
 pub mod tables;
