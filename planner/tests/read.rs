@@ -394,3 +394,26 @@ fn misspelt_fields_and_settings_of_a_snapshot_name_the_nearest() {
     let error = &bad("in.yaml", "settings: {preferencePolicies: Ignore}\n")[0];
     assert!(error.message.ends_with("(did you mean `preferencePolicy`?)"), "{error}");
 }
+
+#[test]
+fn no_snapshot_holds_the_environment_of_a_workload() {
+    let template = r#"{"spec":{"initContainers":[{"name":"i","args":["hush"]}],"containers":[{"name":"c","env":[{"name":"SECRET","value":"hush"}],"command":["hush"]}]}}"#;
+    let kinds = [
+        ("daemonSets", "{TEMPLATE,\"selector\":{}}"),
+        ("deployments", "{TEMPLATE,\"selector\":{}}"),
+        ("statefulSets", "{TEMPLATE,\"selector\":{},\"serviceName\":\"x\"}"),
+        ("replicaSets", "{TEMPLATE,\"selector\":{}}"),
+        ("jobs", "{TEMPLATE}"),
+        ("cronJobs", "{\"schedule\":\"@daily\",\"jobTemplate\":{\"spec\":{TEMPLATE}}}"),
+    ];
+    for (field, spec) in kinds {
+        let spec = spec.replace("TEMPLATE", &format!("\"template\":{template}"));
+        let text = format!(r#"{{"{field}":[{{"metadata":{{"name":"a"}},"spec":{spec}}}]}}"#);
+        let written = serde_json::to_string(&good(&text)).unwrap();
+        assert!(!written.contains("hush"), "{field}: {written}");
+        assert_eq!(serde_json::to_string(&good(&written)).unwrap(), written, "{field}");
+    }
+    let text =
+        format!(r#"{{"podTemplates":[{{"metadata":{{"name":"a"}},"template":{template}}}]}}"#);
+    assert!(!serde_json::to_string(&good(&text)).unwrap().contains("hush"));
+}

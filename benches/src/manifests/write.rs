@@ -70,7 +70,9 @@ impl Manifests {
 
     fn documents(&self, form: Form) -> Vec<Value> {
         let mut documents = match form {
-            Form::Documents | Form::Flow | Form::Json => self.objects.clone(),
+            Form::Documents | Form::Flow => self.objects.clone(),
+            // A text that starts with `null` is not taken for JSON.
+            Form::Json => self.objects.iter().filter(|o| !o.is_null()).cloned().collect(),
             Form::YamlList | Form::JsonList => {
                 vec![json!({"apiVersion": "v1", "kind": "List", "items": self.objects})]
             }

@@ -7,7 +7,7 @@ use k8s_openapi::api::apps::v1::{DaemonSet, Deployment, ReplicaSet, StatefulSet}
 use k8s_openapi::api::batch::v1::{CronJob, Job};
 use k8s_openapi::api::core::v1::{
     Container, LimitRange, Namespace, Node as K8sNode, PersistentVolume, PersistentVolumeClaim,
-    Pod, PodTemplate,
+    Pod, PodSpec, PodTemplate, PodTemplateSpec,
 };
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::scheduling::v1::PriorityClass;
@@ -286,13 +286,37 @@ impl Reader<'_> {
             ),
             Kind::Node => keep!(K8sNode, nodes),
             Kind::Pod => keep!(Pod, pods, trim_pod),
-            Kind::DaemonSet => keep!(DaemonSet, daemon_sets),
-            Kind::Deployment => keep!(Deployment, deployments),
-            Kind::StatefulSet => keep!(StatefulSet, stateful_sets),
-            Kind::ReplicaSet => keep!(ReplicaSet, replica_sets),
-            Kind::Job => keep!(Job, jobs),
-            Kind::CronJob => keep!(CronJob, cron_jobs),
-            Kind::PodTemplate => keep!(PodTemplate, pod_templates),
+            Kind::DaemonSet => {
+                keep!(DaemonSet, daemon_sets, |o: &mut Sourced<DaemonSet>| trim_template(
+                    o.spec.as_mut().map(|s| &mut s.template)
+                ))
+            }
+            Kind::Deployment => {
+                keep!(Deployment, deployments, |o: &mut Sourced<Deployment>| trim_template(
+                    o.spec.as_mut().map(|s| &mut s.template)
+                ))
+            }
+            Kind::StatefulSet => {
+                keep!(StatefulSet, stateful_sets, |o: &mut Sourced<StatefulSet>| trim_template(
+                    o.spec.as_mut().map(|s| &mut s.template)
+                ))
+            }
+            Kind::ReplicaSet => {
+                keep!(ReplicaSet, replica_sets, |o: &mut Sourced<ReplicaSet>| trim_template(
+                    o.spec.as_mut().and_then(|s| s.template.as_mut())
+                ))
+            }
+            Kind::Job => keep!(Job, jobs, |o: &mut Sourced<Job>| trim_template(
+                o.spec.as_mut().map(|s| &mut s.template)
+            )),
+            Kind::CronJob => keep!(CronJob, cron_jobs, |o: &mut Sourced<CronJob>| trim_template(
+                o.spec.job_template.spec.as_mut().map(|s| &mut s.template)
+            )),
+            Kind::PodTemplate => {
+                keep!(PodTemplate, pod_templates, |o: &mut Sourced<PodTemplate>| trim_template(
+                    o.template.as_mut()
+                ))
+            }
             Kind::PersistentVolumeClaim => keep!(PersistentVolumeClaim, persistent_volume_claims),
             Kind::PersistentVolume => keep!(PersistentVolume, persistent_volumes),
             Kind::StorageClass => keep!(StorageClass, storage_classes),
@@ -394,7 +418,16 @@ fn trim_metadata(metadata: &mut ObjectMeta) {
 
 /// Drops what may hold secrets and what no decision reads, so that a Snapshot can be passed on.
 fn trim_pod(pod: &mut Pod) {
-    let Some(spec) = &mut pod.spec else { return };
+    trim_spec(pod.spec.as_mut());
+}
+
+/// The same in the template of a workload, whose pods stand in the Snapshot too.
+fn trim_template(template: Option<&mut PodTemplateSpec>) {
+    trim_spec(template.and_then(|t| t.spec.as_mut()));
+}
+
+fn trim_spec(spec: Option<&mut PodSpec>) {
+    let Some(spec) = spec else { return };
     let trim = |container: &mut Container| {
         container.env = None;
         container.env_from = None;

@@ -74,14 +74,16 @@ impl Reader<'_> {
             }
             let conditions = &mut pool.object.status.get_or_insert_default().conditions;
             conditions.retain(|c| ![READY, VALIDATION_SUCCEEDED].contains(&c.type_.as_str()));
-            conditions.push(Condition {
+            let failed = Condition {
                 type_: VALIDATION_SUCCEEDED.to_owned(),
                 status: "False".to_owned(),
                 reason: "NodePoolValidationFailed".to_owned(),
                 message: String::new(),
                 last_transition_time: Time(jiff::Timestamp::UNIX_EPOCH),
                 observed_generation: None,
-            });
+            };
+            // First, where it stands when the Snapshot that this becomes is read again.
+            conditions.insert(0, failed);
         }
     }
 }
