@@ -46,7 +46,9 @@ impl Manifests {
     /// A name for the text, and the text. Without quotes, the values of a YAML text may be
     /// anything.
     pub fn text(&self, form: Form, is_unquoted: bool) -> (&'static str, String) {
-        let documents = self.documents(form);
+        let mut documents = self.documents(form);
+        // A text that starts with `null` is not taken for JSON.
+        documents.retain(|document| !document.is_null());
         let mut text = String::new();
         for document in &documents {
             match form {
@@ -70,9 +72,7 @@ impl Manifests {
 
     fn documents(&self, form: Form) -> Vec<Value> {
         let mut documents = match form {
-            Form::Documents | Form::Flow => self.objects.clone(),
-            // A text that starts with `null` is not taken for JSON.
-            Form::Json => self.objects.iter().filter(|o| !o.is_null()).cloned().collect(),
+            Form::Documents | Form::Flow | Form::Json => self.objects.clone(),
             Form::YamlList | Form::JsonList => {
                 vec![json!({"apiVersion": "v1", "kind": "List", "items": self.objects})]
             }
