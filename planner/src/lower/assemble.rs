@@ -57,7 +57,10 @@ pub fn lower(
     let nodes = state_nodes(snapshot)?;
     let buffers = buffers::buffer_pods(snapshot, is_mended, &mut warnings);
     let queue = queue(snapshot, &nodes, &buffers, &reader, &storage)?;
-    let templates = templates::templates(snapshot, &dialect, &mut warnings)?;
+    let mut templates = templates::templates(snapshot, &dialect, &mut warnings)?;
+    if is_mended {
+        templates::drop_contradictions(&mut templates, &mut warnings);
+    }
     let rows = type_rows(snapshot, types, &dialect, is_mended, &queue, &mut warnings)?;
     let static_launches = static_pools::static_launches(snapshot, &nodes, &rows, &dialect);
     let templates: Vec<_> = templates.into_iter().filter(|t| rows.contains_key(&t.name)).collect();

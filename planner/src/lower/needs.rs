@@ -174,6 +174,12 @@ fn crosses(lower: Option<i64>, upper: Option<i64>) -> bool {
 pub struct Needs(pub BTreeMap<String, Need>);
 
 impl Needs {
+    /// The first key of which a value is asked for and none is allowed.
+    pub fn contradiction(&self) -> Option<&str> {
+        let mut needs = self.0.iter();
+        needs.find(|(_, need)| need.is_nothing() && need.must_exist).map(|(key, _)| key.as_str())
+    }
+
     /// Adds what is said about `key`; a key already there is narrowed.
     pub fn add(&mut self, key: &str, need: Need) {
         match self.0.get_mut(key) {

@@ -63,6 +63,22 @@ pub fn templates(
     Ok(all)
 }
 
+/// Leaves out pools whose own requirements and labels exclude each other: no node is like that.
+///
+/// DIFFERS: Karpenter reads a contradiction as "the label must be absent".
+pub fn drop_contradictions(templates: &mut Vec<TemplateText>, warnings: &mut Vec<Warning>) {
+    templates.retain(|template| {
+        let Some(key) = template.needs.contradiction() else { return true };
+        let message = format!(
+            "what it says about `{key}` excludes each other, so it opens no nodes: remove one of \
+             the requirements"
+        );
+        let pool = format!("NodePool {}", template.name);
+        warnings.push(Warning::new("ContradictoryNodePool", pool, message));
+        false
+    });
+}
+
 /// Ready unless its conditions, or those of its class, say otherwise.
 pub fn is_ready(snapshot: &Snapshot, pool: &NodePool) -> bool {
     let conditions = pool.status.as_ref().map_or(&[][..], |s| &s.conditions);

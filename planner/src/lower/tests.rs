@@ -570,3 +570,20 @@ fn pods_of_a_node_that_goes_are_placed_anew_unless_they_may_not_leave() {
     assert_eq!(lowered.names.pods, [["default/moves"]]);
     assert!(lowered.tables.nodes.is_empty());
 }
+
+#[test]
+fn a_pool_that_contradicts_itself_opens_nothing_unless_karpenter_decides() {
+    let row = |operator: &str, value: &str| json!({"key": "team", "operator": operator, "values": [value]});
+    let pods = json!([{"metadata": {"name": "a"}, "spec": {"containers": [{"name": "c"}]}}]);
+    for (one, other) in [(row("In", "9"), row("In", "8")), (row("Gte", "9"), row("Lt", "8"))] {
+        let bad = pool("bad", json!({"template": {"spec": {"requirements": [one, other]}}}));
+        let read =
+            snapshot(&world(json!({"nodePools": [bad, pool("p", json!({}))], "pods": pods})));
+        let mended = lowered_by(&read, Rules::Greedy);
+        assert_eq!(mended.tables.templates.len(), 1);
+        assert!(mended.warnings.iter().any(|w| w.code == "ContradictoryNodePool"));
+        assert_eq!(lowered_by(&read, Rules::Karpenter).tables.templates.len(), 2);
+        let plan = crate::plan::plan(&read, &Options::default()).unwrap();
+        assert_eq!(plan.launch.len(), 1);
+    }
+}
