@@ -7,6 +7,7 @@
 //! one. The result says what no other answer can undercut: [`Bound`].
 
 mod bound;
+mod columns;
 mod duals;
 mod fill;
 mod model;
@@ -21,6 +22,7 @@ use crate::problem::Problem;
 use crate::validate::Error;
 use crate::workspace::{Caps, Carver, Memory};
 
+use columns::Master;
 use duals::Duals;
 use fill::Filler;
 use model::{Model, Purpose};
@@ -28,6 +30,7 @@ use pack::{Bench, MANNERS, Packer, Packing};
 use tables::Shape;
 
 pub use bound::Bound;
+pub use columns::Column;
 pub use tables::{Bundle, Entry, Item, Machine, SearchCaps, SearchMemory, SearchNeed};
 
 /// How to search.
@@ -45,13 +48,23 @@ pub struct Settings {
 
 impl Settings {
     /// The usual effort.
-    pub const DEFAULT: Self = Self { surcharge_microusd: 20_000, steps: 40_000_000, gap: 0.003 };
+    pub const DEFAULT: Self = Self { surcharge_microusd: 20_000, steps: 8_000_000, gap: 0.003 };
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self::DEFAULT
     }
+}
+
+/// How pods get onto nodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// Packed by search.
+    #[default]
+    Packed,
+    /// One by one, as [`crate::place`] does; the bound is the same.
+    OneByOne,
 }
 
 /// What a search found.
@@ -76,19 +89,19 @@ pub struct Found<'m> {
 pub fn cheapest<'m>(
     problem: &Problem,
     caps: Caps,
-    settings: &Settings,
+    (settings, method): (&Settings, Method),
     memory: Memory<'m>,
     room: SearchMemory,
 ) -> Result<Found<'m>, Error> {
     problem.validate()?;
     let solve = Solve::new(problem, caps, memory)?;
-    Ok(search(problem, solve, settings, room)?)
+    Ok(search(problem, solve, (settings, method), room)?)
 }
 
 fn search<'m>(
     problem: &Problem,
     mut solve: Solve<'_, 'm>,
-    settings: &Settings,
+    (settings, method): (&Settings, Method),
     room: SearchMemory,
 ) -> Result<Found<'m>, Exceeded> {
     let shape = Shape::of(problem);
@@ -100,15 +113,20 @@ fn search<'m>(
     let mut duals = Duals::carve(&shape, &mut f)?;
     let mut filler = Filler::carve(&shape, &mut f, &mut n)?;
     let mut packer = Packer::carve(&shape, &mut f, &mut n, &mut e)?;
+    let columns = e.take(columns::entries(&shape))?;
+    let mut master = Master::carve(&shape, &mut f, &mut n, room.columns, columns)?;
+    let values = f.take(shape.classes)?;
     let left = n.take(shape.classes)?;
     let nodes = n.take(solve.state.z.caps.new_nodes)?;
 
     for (left, class) in left.iter_mut().zip(problem.classes) {
         *left = class.count;
     }
-    solve.fill_existing(left)?;
-    model.read(&mut solve.state, left, Purpose::Pack)?;
-    model.drop_empty();
+    if method == Method::Packed {
+        solve.fill_existing(left)?;
+        model.read(&mut solve.state, left, Purpose::Pack)?;
+        model.drop_empty();
+    }
 
     let (bundles, rest) = room.bundles.split_at_mut(room.bundles.len() / 2);
     let entries = e.rest();
@@ -124,46 +142,130 @@ fn search<'m>(
             surcharge: f64::from(settings.surcharge_microusd),
             budget: u64::MAX,
             limit: 60,
+            pools: false,
         };
-        let reservations = &*solve.state.units;
-        pack_best(&mut bench, settings, &mut packer, reservations, &mut best, &mut trial)?;
+        let mut hunt = Hunt {
+            settings,
+            packer: &mut packer,
+            master: &mut master,
+            reservations: solve.state.units,
+            bound: 0.0,
+        };
+        hunt.pack(&mut bench, &mut best, &mut trial)?;
+        hunt.generate(&mut bench, &mut best, &mut trial)?;
         realize::realize(&mut solve, &model, &best, left, nodes)?;
     }
     solve.run_left(left)?;
     solve.settle()?;
-    let bound = bound::of(&mut solve, &mut model, &mut duals, left, packer.left)?;
+    values.fill(-1.0);
+    if let Some(known) = master.values() {
+        for (item, &value) in model.items[..model.items_len].iter().zip(known) {
+            values[item.class as usize] = value;
+        }
+    }
+    let room = bound::Room {
+        counts: left,
+        demand: packer.left,
+        values,
+        machines: packer.score,
+        steps: (settings.steps / 16).min(u64::from(u32::MAX)) as u32,
+    };
+    let bound = bound::of(&mut solve, &mut model, &mut duals, &mut filler, room)?;
     Ok(Found { decision: solve.into_decision(), bound, steps: filler.steps })
 }
 
-/// Packs in one manner after the other until the gap is small or the steps are used up; the
-/// cheapest packing ends in `best`.
-fn pack_best<'m>(
-    bench: &mut Bench,
-    settings: &Settings,
-    packer: &mut Packer,
-    reservations: &[u32],
-    best: &mut Packing<'m>,
-    trial: &mut Packing<'m>,
-) -> Result<(), Exceeded> {
-    let mut has_one = false;
-    for manner in &MANNERS {
-        if has_one && bench.filler.steps > settings.steps {
-            break;
+/// The hunt for the cheapest packing.
+struct Hunt<'h, 'm> {
+    settings: &'h Settings,
+    packer: &'h mut Packer<'m>,
+    master: &'h mut Master<'m>,
+    reservations: &'h [u32],
+    /// What any packing costs at least, as far as floating point tells.
+    bound: f64,
+}
+
+impl Hunt<'_, '_> {
+    /// Packs in one manner after the other until the gap is small or the steps are used up;
+    /// the cheapest packing ends in `best`.
+    fn pack<'m>(
+        &mut self,
+        bench: &mut Bench,
+        best: &mut Packing<'m>,
+        trial: &mut Packing<'m>,
+    ) -> Result<(), Exceeded> {
+        self.refill(bench);
+        let left = &self.packer.left[..bench.tables.items.len()];
+        (self.bound, bench.pools) = bound::quick(&bench.tables, bench.duals, left, bench.filler);
+        let mut has_one = false;
+        for manner in &MANNERS {
+            if has_one && (self.is_over(bench) || self.is_close(best.price)) {
+                break;
+            }
+            bench.budget = if has_one { self.settings.steps } else { u64::MAX };
+            trial.clear();
+            self.refill(bench);
+            if !self.packer.pack(bench, manner, self.reservations, trial)? && has_one {
+                continue;
+            }
+            self.keep_cheaper(bench, best, trial, has_one);
+            has_one = true;
         }
-        bench.budget = if has_one { settings.steps } else { u64::MAX };
-        trial.clear();
-        for (left, item) in packer.left.iter_mut().zip(bench.tables.items) {
+        Ok(())
+    }
+
+    /// Generates columns and rounds them where the gap is still large.
+    fn generate<'m>(
+        &mut self,
+        bench: &mut Bench,
+        best: &mut Packing<'m>,
+        trial: &mut Packing<'m>,
+    ) -> Result<(), Exceeded> {
+        self.refill(bench);
+        let left = &self.packer.left[..bench.tables.items.len()];
+        bench.solve(left);
+        let is_done = self.is_over(bench) || self.is_close(best.price);
+        if is_done || !self.master.start(&bench.tables, bench.duals, best) {
+            return Ok(());
+        }
+        self.master.bound = self.bound;
+        self.master.generate(bench, self.settings.gap / 4.0, self.settings.steps);
+        self.bound = self.bound.max(self.master.bound);
+        bench.budget = u64::MAX;
+        for threshold in [2.0, 0.6, 0.3] {
+            let manner = (threshold, &MANNERS[0]);
+            let (packer, units) = (&mut *self.packer, self.reservations);
+            if self.master.round(bench, packer, manner, units, trial)? {
+                self.keep_cheaper(bench, best, trial, true);
+            }
+        }
+        Ok(())
+    }
+
+    fn refill(&mut self, bench: &Bench) {
+        for (left, item) in self.packer.left.iter_mut().zip(bench.tables.items) {
             *left = f64::from(item.count);
         }
-        if !packer.pack(bench, manner, reservations, trial)? && has_one {
-            continue;
-        }
+    }
+
+    fn is_over(&self, bench: &Bench) -> bool {
+        bench.filler.steps > self.settings.steps
+    }
+
+    fn is_close(&self, price: f64) -> bool {
+        price <= self.bound * (1.0 + self.settings.gap)
+    }
+
+    fn keep_cheaper<'m>(
+        &self,
+        bench: &Bench,
+        best: &mut Packing<'m>,
+        trial: &mut Packing<'m>,
+        has_one: bool,
+    ) {
         trial.retype(&bench.tables);
         let chosen = |x: &Packing| x.price + bench.surcharge * x.machines as f64;
         if !has_one || chosen(trial) < chosen(best) {
             core::mem::swap(best, trial);
         }
-        has_one = true;
     }
-    Ok(())
 }

@@ -82,9 +82,9 @@ impl Effort {
     /// Cells that the search may look at.
     pub fn steps(self) -> u64 {
         match self {
-            Self::Low => 2_000_000,
+            Self::Low => 500_000,
             Self::Default => Search::DEFAULT.steps,
-            Self::High => 4_000_000_000,
+            Self::High => 600_000_000,
         }
     }
 }

@@ -11,7 +11,8 @@ use dunnage_engine_core::decision::{
 use dunnage_engine_core::limits::Limit;
 use dunnage_engine_core::problem::Problem;
 use dunnage_engine_core::search::{
-    Bound, Bundle, Entry, Item, Machine, SearchCaps, SearchMemory, SearchNeed, Settings, cheapest,
+    Bound, Bundle, Column, Entry, Item, Machine, Method, SearchCaps, SearchMemory, SearchNeed,
+    Settings, cheapest,
 };
 use dunnage_engine_core::workspace::{Caps, Memory, Need};
 use serde::{Deserialize, Serialize};
@@ -67,6 +68,23 @@ impl OwnedDecision {
         }
     }
 
+    /// Pods left over, then price: what answers are compared by.
+    pub fn rank(&self) -> (u64, i128) {
+        let left = self.unplaced.iter().map(|x| u64::from(x.count)).sum();
+        (left, self.price())
+    }
+
+    /// Micro-dollars per hour of all new nodes.
+    fn price(&self) -> i128 {
+        self.new_nodes.iter().map(|x| i128::from(x.price_microusd)).sum()
+    }
+
+    /// True when the price is proven to be no more than this share above the least.
+    fn is_within(&self, gap: f64) -> bool {
+        let bound = self.bound.map_or(0, |b| b.price_microusd);
+        self.price() as f64 <= bound as f64 * (1.0 + gap)
+    }
+
     fn of(d: &Decision, announced_bytes: u64, caps: Caps) -> Self {
         Self {
             new_nodes: d.new_nodes.to_vec(),
@@ -108,12 +126,26 @@ pub fn solve(problem: &Problem) -> Result<OwnedDecision, Error> {
 /// # Errors
 /// As [`solve`].
 pub fn search(problem: &Problem, settings: &Settings) -> Result<OwnedDecision, Error> {
+    let packed = search_by(problem, settings, Method::Packed)?;
+    // Packing is behind only where rules that it does not count decide.
+    if packed.unplaced.is_empty() && packed.is_within(settings.gap) {
+        return Ok(packed);
+    }
+    let single = search_by(problem, settings, Method::OneByOne)?;
+    Ok(if single.rank() < packed.rank() { single } else { packed })
+}
+
+fn search_by(
+    problem: &Problem,
+    settings: &Settings,
+    method: Method,
+) -> Result<OwnedDecision, Error> {
     let largest = Caps::largest(problem);
     let mut caps = smallest(problem, largest);
     let mut rows = (64 + 2 * problem.classes.len(), 512 + 8 * problem.classes.len());
     loop {
         let search = SearchCaps { new_nodes: caps.new_nodes, bundles: rows.0, entries: rows.1 };
-        match search_within(problem, caps, search, settings) {
+        match search_within(problem, caps, search, (settings, method)) {
             Ok(found) => return Ok(found),
             Err(Error::Limit(hit)) if hit.limit == Limit::Bundles => rows.0 *= 2,
             Err(Error::Limit(hit)) if hit.limit == Limit::Entries => rows.1 *= 2,
@@ -126,7 +158,7 @@ fn search_within(
     problem: &Problem,
     caps: Caps,
     search: SearchCaps,
-    settings: &Settings,
+    how: (&Settings, Method),
 ) -> Result<OwnedDecision, Error> {
     let need = SearchNeed::of(problem, search);
     let mut items = vec![Item::default(); need.items];
@@ -134,6 +166,7 @@ fn search_within(
     let mut bundles = vec![Bundle::default(); need.bundles];
     let mut entries = vec![Entry::default(); need.entries];
     let mut floats = vec![0.0; need.floats];
+    let mut columns = vec![Column::default(); need.columns];
     let mut numbers = vec![0; need.numbers];
     let mut words = vec![0; need.words];
     let room = SearchMemory {
@@ -142,11 +175,12 @@ fn search_within(
         bundles: &mut bundles,
         entries: &mut entries,
         floats: &mut floats,
+        columns: &mut columns,
         numbers: &mut numbers,
         words: &mut words,
     };
     lend(problem, caps, |memory, bytes| {
-        let found = cheapest(problem, caps, settings, memory, room)?;
+        let found = cheapest(problem, caps, how, memory, room)?;
         let mut decision = OwnedDecision::of(&found.decision, bytes + need.bytes(), caps);
         decision.bound = Some(found.bound);
         decision.effort.steps += found.steps;

@@ -5,9 +5,12 @@
 //! programs, but any values prove a bound: it is computed from them in whole numbers, so that
 //! no rounding makes it too high.
 
+use heapless::Vec;
+
 use super::duals::Duals;
+use super::fill::{Ask, Filler};
 use super::model::{Model, Purpose};
-use super::tables::{DIMS, Item, Machine, Tables};
+use super::tables::{Amounts, DIMS, Item, Tables};
 use crate::decision::Target;
 use crate::limits::Exceeded;
 use crate::place::Solve;
@@ -29,15 +32,29 @@ pub struct Bound {
 /// Values are whole multiples of 2^-44 micro-dollars: a byte of memory is worth about 2^-20.
 const SCALE: f64 = (1u64 << 44) as f64;
 
-/// The bound for what `solve` has placed on new nodes. `counts` (by class) and `demand` (by
-/// item) are room to work in.
+/// Room to work in, and what is known of values.
+pub(crate) struct Room<'r> {
+    /// A count for each class.
+    pub counts: &'r mut [u32],
+    /// An amount for each item.
+    pub demand: &'r mut [f64],
+    /// Value of a pod of each class by column generation; negative where there is none.
+    pub values: &'r [f64],
+    /// A number for each machine.
+    pub machines: &'r mut [f64],
+    /// Steps of exhaustive looks at machines.
+    pub steps: u32,
+}
+
+/// The bound for what `solve` has placed on new nodes.
 pub(crate) fn of(
     solve: &mut Solve,
     model: &mut Model,
     duals: &mut Duals,
-    counts: &mut [u32],
-    demand: &mut [f64],
+    filler: &mut Filler,
+    room: Room,
 ) -> Result<Bound, Exceeded> {
+    let Room { counts, demand, values, machines: room_of_machines, steps: exhaust } = room;
     counts.fill(0);
     for x in solve.placements() {
         if matches!(x.target, Target::New(_)) {
@@ -54,18 +71,63 @@ pub(crate) fn of(
         pods += item.count;
     }
     let mut steps = 0;
-    let mut price = 0;
+    let mut proof = Proof {
+        tables,
+        filler,
+        reservations: solve.state.p.reservations,
+        left: demand,
+        most: room_of_machines,
+        steps: 0,
+    };
     // Pods that may use cheaper machines than others are told apart by their own prices; where
-    // machines differ by place alone, one price for all is the better proof.
-    for pools in [false, true] {
-        if pools {
-            duals.solve_pooled(&tables, demand, &mut steps);
-        } else {
-            duals.solve(&tables, demand, &mut steps);
+    // machines differ by place alone, one price for all is the better proof. Column generation
+    // knows more than both where pods are large.
+    duals.solve(&tables, proof.left, &mut steps);
+    let mut price = proof.bound(duals);
+    duals.solve_pooled(&tables, proof.left, &mut steps);
+    price = price.max(proof.bound(duals));
+    let is_known = |x: &Item| values[x.class as usize] >= 0.0;
+    if tables.items.iter().any(is_known) {
+        for (value, item) in duals.value.iter_mut().zip(tables.items) {
+            if is_known(item) {
+                *value = values[item.class as usize];
+            }
         }
-        price = exact(&tables, duals, &solve.state.p).max(price);
+        proof.steps = exhaust;
+        price = price.max(proof.bound(duals));
     }
     Ok(Bound { price_microusd: price, pods })
+}
+
+/// A bound in floating point, for deciding when to stop, and whether one price for all pods
+/// proves it.
+pub(crate) fn quick(
+    tables: &Tables,
+    duals: &mut Duals,
+    left: &[f64],
+    filler: &mut Filler,
+) -> (f64, bool) {
+    let (mut best, mut is_pooled) = (0.0f64, false);
+    for pools in [false, true] {
+        if pools {
+            duals.solve_pooled(tables, left, &mut filler.steps);
+        } else {
+            duals.solve(tables, left, &mut filler.steps);
+        }
+        let total: f64 = duals.value.iter().zip(left).map(|(v, n)| v * n).sum();
+        let mut ratio = 0.0f64;
+        for (k, machine) in tables.machines.iter().enumerate().filter(|(_, m)| m.units == NONE) {
+            filler.load_all(tables, machine, left);
+            let lambda = duals.best_lambda(tables, k);
+            let ask = Ask::bound(tables, machine, duals.value, left, &lambda);
+            ratio = ratio.max(filler.bound(&ask) / machine.price.max(1.0));
+        }
+        let bound = total / ratio.max(1e-12);
+        if bound > best {
+            (best, is_pooled) = (bound, pools);
+        }
+    }
+    (best, is_pooled)
 }
 
 /// Counts of each item only the pods for which its machines are all there are: placed at its
@@ -95,75 +157,236 @@ fn count_covered(solve: &Solve, model: &mut Model) {
     }
 }
 
-/// The bound in whole numbers.
-fn exact(tables: &Tables, duals: &Duals, p: &crate::problem::Problem) -> i64 {
-    let value = |i: usize| (duals.value[i] * SCALE) as i128;
-    let total: i128 =
-        tables.items.iter().enumerate().map(|(i, x)| value(i) * i128::from(x.count)).sum();
-    // The least price per value that a machine can hold, as a fraction.
-    let mut rate: Option<(i128, i128)> = None;
-    for (k, machine) in tables.machines.iter().enumerate().filter(|(_, m)| m.units == NONE) {
-        let most = most_value(tables, duals, k);
-        let price = machine.price as i128;
-        if most > 0 && rate.is_none_or(|(n, d)| price.saturating_mul(d) < most.saturating_mul(n)) {
-            rate = Some((price, most));
+/// A bound in whole numbers from values in floating point.
+struct Proof<'t, 'f, 'm> {
+    tables: Tables<'t>,
+    filler: &'f mut Filler<'m>,
+    reservations: &'t [u32],
+    left: &'f [f64],
+    /// Room for a number for each machine.
+    most: &'f mut [f64],
+    /// Steps left for exhaustive looks at machines.
+    steps: u32,
+}
+
+impl Proof<'_, '_, '_> {
+    fn bound(&mut self, duals: &Duals) -> i64 {
+        let tables = self.tables;
+        let value = |i: usize| (duals.value[i] * SCALE) as i128;
+        let total: i128 =
+            tables.items.iter().enumerate().map(|(i, x)| value(i) * i128::from(x.count)).sum();
+        let Some((price, most)) = self.least_price_per_value(duals) else { return 0 };
+        // INVARIANT: values are prices of machines at most, so this does not overflow; were it
+        // to, zero is a bound, too.
+        let Some(sum) = total.checked_mul(price) else { return 0 };
+        let mut bound = sum / most;
+        for (reservation, &units) in self.reservations.iter().enumerate() {
+            // What a machine of the reservation saves at most.
+            let mut best = 0;
+            for (k, machine) in tables.machines.iter().enumerate() {
+                if machine.reservation as usize == reservation {
+                    let held = self.most_value(duals, k).saturating_mul(price) / most + 1;
+                    best = best.max(held - machine.price as i128);
+                }
+            }
+            bound -= best * i128::from(units);
         }
+        bound.max(0) as i64
     }
-    let Some((price, most)) = rate else { return 0 };
-    // INVARIANT: values are prices of machines at most, so this does not overflow; were it to,
-    // zero is a bound, too.
-    let Some(sum) = total.checked_mul(price) else { return 0 };
-    let mut bound = sum / most;
-    for (reservation, &units) in p.reservations.iter().enumerate() {
-        // What a machine of the reservation saves at most.
-        let saves = |(k, machine): (usize, &Machine)| {
-            let held = most_value(tables, duals, k).saturating_mul(price) / most + 1;
-            held - machine.price as i128
+
+    /// The least price per value that a machine can hold, as a fraction. Machines are bounded
+    /// by prices of resources first; those that decide are then looked at exhaustively.
+    fn least_price_per_value(&mut self, duals: &Duals) -> Option<(i128, i128)> {
+        let tables = self.tables;
+        let count = tables.machines.len();
+        self.most[..count].fill(0.0);
+        for (k, machine) in tables.machines.iter().enumerate() {
+            if machine.units == NONE {
+                self.most[k] = self.most_value(duals, k) as f64 / machine.price.max(1.0);
+            }
+        }
+        let mut rate: Option<(i128, i128)> = None;
+        let is_worse = |rate: Option<(i128, i128)>, k: usize, most: i128| {
+            let price = tables.machines[k].price as i128;
+            most > 0 && rate.is_none_or(|(n, d)| price.saturating_mul(d) < most.saturating_mul(n))
         };
-        let own = |(_, m): &(usize, &Machine)| m.reservation as usize == reservation;
-        let best = tables.machines.iter().enumerate().filter(own).map(saves).max().unwrap_or(0);
-        bound -= best.max(0) * i128::from(units);
+        for _ in 0..count {
+            let worst = (0..count).max_by(|&a, &b| self.most[a].total_cmp(&self.most[b]))?;
+            self.most[worst] = 0.0;
+            let mut most = self.most_value(duals, worst);
+            if !is_worse(rate, worst, most) {
+                break;
+            }
+            if self.steps > 0 {
+                most = self.exhaust(duals, worst).unwrap_or(most).min(most);
+            }
+            if is_worse(rate, worst, most) {
+                rate = Some((tables.machines[worst].price as i128, most));
+            }
+        }
+        rate
     }
-    bound.max(0) as i64
-}
 
-/// An upper bound on the value that machine `k` can hold, in scaled micro-dollars.
-fn most_value(tables: &Tables, duals: &Duals, k: usize) -> i128 {
-    let machine = &tables.machines[k];
-    let lambda = duals.best_lambda(tables, k).map(|x| (x * SCALE) as i128);
-    let mut most: i128 = 0;
-    for r in 0..DIMS {
-        most += lambda[r] * machine.capacity[r] as i128;
+    /// Prices of resources for the bound of machine `k`: whatever they are, it holds.
+    fn lambda(&mut self, duals: &Duals, k: usize) -> [i128; DIMS] {
+        let machine = &self.tables.machines[k];
+        self.filler.load_all(&self.tables, machine, self.left);
+        let plain = duals.best_lambda(&self.tables, k);
+        let mut tuned = plain;
+        self.filler.tune(&self.tables, machine, duals.value, self.left, &mut tuned);
+        let mut at = |lambda: &Amounts| {
+            let ask = Ask::bound(&self.tables, machine, duals.value, self.left, lambda);
+            self.filler.bound(&ask)
+        };
+        let best = if at(&tuned) < at(&plain) { tuned } else { plain };
+        best.map(|x| (x * SCALE) as i128)
     }
-    let gain = |i: usize, item: &Item| {
-        let mut gain = (duals.value[i] * SCALE) as i128;
+
+    /// An upper bound on the value that machine `k` can hold, in scaled micro-dollars.
+    fn most_value(&mut self, duals: &Duals, k: usize) -> i128 {
+        let lambda = self.lambda(duals, k);
+        let tables = &self.tables;
+        let machine = &tables.machines[k];
+        let mut most: i128 = 0;
         for r in 0..DIMS {
-            gain -= lambda[r] * item.requests[r] as i128;
+            most += lambda[r] * machine.capacity[r] as i128;
         }
-        gain
-    };
-    for (i, item) in tables.items.iter().enumerate() {
-        if item.slot != NONE || !tables.fits(item, machine) {
-            continue;
+        let gain = |i: usize| surplus(duals, &lambda, &tables.items[i], i);
+        for (i, item) in tables.items.iter().enumerate() {
+            if item.slot != NONE || !tables.fits(item, machine) {
+                continue;
+            }
+            let fit = pods_that_fit(item, &machine.capacity).min(i64::from(item.count));
+            most += gain(i).max(0) * i128::from(fit);
         }
-        let gain = gain(i, item);
-        if gain > 0 {
-            most += gain * i128::from(pods_that_fit(item, machine).min(i64::from(item.count)));
+        for (slot, &pods) in tables.slots.iter().enumerate() {
+            let own = |item: &Item| item.slot as usize == slot && tables.fits(item, machine);
+            let gains = (0..tables.items.len()).filter(|&i| own(&tables.items[i])).map(gain);
+            most += gains.max().unwrap_or(0).max(0) * i128::from(pods);
         }
+        most
     }
-    for (slot, &pods) in tables.slots.iter().enumerate() {
-        let own =
-            |(_, item): &(usize, &Item)| item.slot as usize == slot && tables.fits(item, machine);
-        let gains = tables.items.iter().enumerate().filter(own).map(|(i, item)| gain(i, item));
-        most += gains.max().unwrap_or(0).max(0) * i128::from(pods);
+
+    /// The most value that machine `k` can hold, by looking at every filling that could beat
+    /// the best; nothing when there are too many. Slots count as free, which only adds.
+    fn exhaust(&mut self, duals: &Duals, k: usize) -> Option<i128> {
+        let lambda = self.lambda(duals, k);
+        let tables = &self.tables;
+        let machine = &tables.machines[k];
+        let mut rows: Vec<Row, EXHAUST_ITEMS> = Vec::new();
+        for (i, item) in tables.items.iter().enumerate() {
+            if item.count > 0 && tables.fits(item, machine) {
+                let value = (duals.value[i] * SCALE) as i128;
+                let gain = surplus(duals, &lambda, item, i);
+                rows.push(Row { item: i as u32, value, gain, above: 0, taken: 0 }).ok()?;
+            }
+        }
+        // Those that pay best first; large ones first among those that pay alike.
+        rows.sort_unstable_by(|a, b| {
+            let ratio = |x: &Row| x.gain.saturating_mul(1 << 20) / x.value.max(1);
+            ratio(b).cmp(&ratio(a)).then(b.value.cmp(&a.value)).then(a.item.cmp(&b.item))
+        });
+        let mut above = 0;
+        for row in rows.iter_mut().rev() {
+            let item = &tables.items[row.item as usize];
+            let fit = pods_that_fit(item, &machine.capacity).min(i64::from(item.count));
+            above += row.gain.max(0) * i128::from(fit);
+            row.above = above;
+        }
+        look_everywhere(tables, &mut rows, &lambda, machine.capacity, &mut self.steps)
     }
-    most
 }
 
-fn pods_that_fit(item: &Item, machine: &Machine) -> i64 {
+/// Most items of an exhaustive look at one machine.
+const EXHAUST_ITEMS: usize = 128;
+
+/// An item of an exhaustive look.
+struct Row {
+    item: u32,
+    value: i128,
+    /// Value beyond the price of what it takes.
+    gain: i128,
+    /// Most that this and the following items gain.
+    above: i128,
+    taken: i64,
+}
+
+/// Depth first over counts, cut off where the prices of resources say that nothing better
+/// follows.
+fn look_everywhere(
+    tables: &Tables,
+    rows: &mut [Row],
+    lambda: &[i128; DIMS],
+    mut room: Amounts,
+    steps_left: &mut u32,
+) -> Option<i128> {
+    let slack = |room: &Amounts| -> i128 { (0..DIMS).map(|r| lambda[r] * room[r] as i128).sum() };
+    let above = |rows: &[Row], at: usize| rows.get(at).map_or(0, |x| x.above);
+    let shift = |room: &mut Amounts, item: &Item, pods: i64| {
+        for r in 0..DIMS {
+            room[r] -= item.requests[r] * pods as f64;
+        }
+    };
+    let (mut best, mut value, mut at) = (0, 0i128, 0);
+    // What is a hair better is not looked for, and allowed for in the answer.
+    let hair = |best: i128| best + best / 8192;
+    loop {
+        while at < rows.len() && value + slack(&room) + above(rows, at) > hair(best) {
+            let item = &tables.items[rows[at].item as usize];
+            let fit = pods_that_fit(item, &room).min(i64::from(item.count));
+            rows[at].taken = fit;
+            shift(&mut room, item, fit);
+            value += rows[at].value * i128::from(fit);
+            at += 1;
+        }
+        best = best.max(value);
+        loop {
+            if at == 0 {
+                return Some(hair(best));
+            }
+            *steps_left = steps_left.saturating_sub(1);
+            if *steps_left == 0 {
+                return None;
+            }
+            at -= 1;
+            let row = &mut rows[at];
+            if row.taken == 0 {
+                continue;
+            }
+            let item = &tables.items[row.item as usize];
+            row.taken -= 1;
+            value -= row.value;
+            shift(&mut room, item, -1);
+            if value + slack(&room) + above(rows, at + 1) > hair(best) {
+                at += 1;
+                break;
+            }
+            let rest = rows[at].taken;
+            // One fewer of what gains nothing leaves more to hope for; of what gains, less.
+            if rows[at].gain >= 0 {
+                value -= rows[at].value * i128::from(rest);
+                shift(&mut room, item, -rest);
+                rows[at].taken = 0;
+            } else {
+                at += 1;
+            }
+        }
+    }
+}
+
+/// Value of one pod beyond the price of what it takes, scaled.
+fn surplus(duals: &Duals, lambda: &[i128; DIMS], item: &Item, i: usize) -> i128 {
+    let mut gain = (duals.value[i] * SCALE) as i128;
+    for r in 0..DIMS {
+        gain -= lambda[r] * item.requests[r] as i128;
+    }
+    gain
+}
+
+fn pods_that_fit(item: &Item, room: &Amounts) -> i64 {
     let fit = |r: usize| match item.requests[r] as i64 {
         0 => i64::MAX,
-        request => machine.capacity[r] as i64 / request,
+        request => room[r] as i64 / request,
     };
     (0..DIMS).map(fit).min().unwrap_or(0)
 }

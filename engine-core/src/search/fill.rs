@@ -8,6 +8,9 @@ use crate::limits::Exceeded;
 use crate::problem::NONE;
 use crate::workspace::Carver;
 
+/// Differences in value that an exhaustive search does not look for.
+const EXACT: f64 = 1e-4;
+
 /// How a filling weighs what is left and how large pods are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Taste {
@@ -108,6 +111,20 @@ pub(crate) struct Ask<'a> {
     pub above: f64,
 }
 
+impl<'a> Ask<'a> {
+    /// A question for a bound alone.
+    pub fn bound(
+        tables: &Tables<'a>,
+        machine: &'a Machine,
+        value: &'a [f64],
+        left: &'a [f64],
+        lambda: &'a Amounts,
+    ) -> Self {
+        let taste = Taste { scarcity: Power::One, size: Power::Zero };
+        Self { tables: *tables, machine, value, left, lambda, taste, limit: 0, above: 0.0 }
+    }
+}
+
 impl<'m> Filler<'m> {
     pub fn carve(
         s: &Shape,
@@ -131,6 +148,19 @@ impl<'m> Filler<'m> {
             current: n.take(s.items)?,
             steps: 0,
         })
+    }
+
+    /// [`Filler::load`] from all items.
+    pub fn load_all(&mut self, tables: &Tables, machine: &Machine, left: &[f64]) {
+        let mut len = 0;
+        for (i, item) in tables.items.iter().enumerate() {
+            if left[i] > 0.0 && tables.fits(item, machine) {
+                self.candidates[len] = i as u32;
+                len += 1;
+            }
+        }
+        self.candidates_len = len;
+        self.steps += tables.items.len() as u64;
     }
 
     /// Reads the candidates of the machine from the items that are left.
@@ -183,10 +213,16 @@ impl<'m> Filler<'m> {
         if value > 0.0 && value * CLOSE < most {
             value = self.swap(ask, value);
         }
-        if value * CLOSE < most && ask.limit > 0 && self.pods() <= 14 {
-            value = self.search(ask, value);
+        let mut most = most.max(value);
+        let is_small = ask.limit >= 1000 || self.pods() <= 14;
+        if value * CLOSE < most && ask.limit > 0 && is_small {
+            let (found, is_complete) = self.search(ask, value);
+            value = found;
+            if is_complete {
+                most = most.min(value.max(ask.above) * (1.0 + 2.0 * EXACT));
+            }
         }
-        (value, if value > most { value } else { most })
+        (value, most)
     }
 
     /// Pods of the best filling as (item, count), in item order.
@@ -349,8 +385,9 @@ impl<'m> Filler<'m> {
         room
     }
 
-    /// Depth-first search over counts, most promising items first, for `ask.limit` steps.
-    fn search(&mut self, ask: &Ask, greedy: f64) -> f64 {
+    /// Depth-first search over counts, most promising items first, for `ask.limit` steps: the
+    /// best value, and whether nothing was left to look at.
+    fn search(&mut self, ask: &Ask, greedy: f64) -> (f64, bool) {
         let len = self.sort_by_promise(ask);
         self.suffix_bounds(ask, len);
         for (left, most) in self.slot_left.iter_mut().zip(ask.tables.slots) {
@@ -358,9 +395,9 @@ impl<'m> Filler<'m> {
         }
         let (mut best, mut value, mut room) = (greedy, 0.0, ask.machine.capacity);
         let (mut at, mut steps, mut improved) = (0, 0, false);
-        'search: loop {
+        let is_complete = 'search: loop {
             while at < len {
-                if self.promise(ask, value, &room, at) <= best * 1.000_001 {
+                if self.promise(ask, value, &room, at) <= best * (1.0 + EXACT) {
                     break;
                 }
                 let row = self.candidates[self.order[at] as usize] as usize;
@@ -375,7 +412,7 @@ impl<'m> Filler<'m> {
                 at += 1;
                 steps += 1;
             }
-            if value > best * 1.000_001 {
+            if value > best * (1.0 + EXACT) {
                 best = value;
                 improved = true;
                 self.found[..at].copy_from_slice(&self.current[..at]);
@@ -383,7 +420,7 @@ impl<'m> Filler<'m> {
             }
             loop {
                 if at == 0 || steps > ask.limit {
-                    break 'search;
+                    break 'search at == 0;
                 }
                 at -= 1;
                 steps += 1;
@@ -394,17 +431,21 @@ impl<'m> Filler<'m> {
                 self.current[at] -= 1;
                 self.shift(&ask.tables.items[row], -1.0, &mut room);
                 value -= ask.value[row];
-                if self.promise(ask, value, &room, at + 1) > best * 1.000_001 {
+                if self.promise(ask, value, &room, at + 1) > best * (1.0 + EXACT) {
                     at += 1;
                     break;
                 }
-                // Fewer of an item that pays for its resources never help.
+                // Fewer still of an item that does not pay for its resources may help.
+                if self.worth[at] < 0.0 {
+                    at += 1;
+                    continue;
+                }
                 let rest = f64::from(self.current[at]);
                 self.current[at] = 0;
                 self.shift(&ask.tables.items[row], -rest, &mut room);
                 value -= ask.value[row] * rest;
             }
-        }
+        };
         self.steps += u64::from(steps) * 8;
         if improved {
             let n = self.candidates_len;
@@ -413,7 +454,74 @@ impl<'m> Filler<'m> {
                 self.best[self.order[k] as usize] = self.found[k];
             }
         }
-        best
+        (best, is_complete)
+    }
+
+    /// Moves the prices of resources so that the bound of the machine falls, one resource after
+    /// the other.
+    pub fn tune(
+        &mut self,
+        tables: &Tables,
+        machine: &Machine,
+        value: &[f64],
+        left: &[f64],
+        lambda: &mut Amounts,
+    ) {
+        for _ in 0..3 {
+            let mut moved = false;
+            for r in (0..DIMS).filter(|&r| machine.capacity[r] > 0.0) {
+                let mut len = 0;
+                for &i in &self.candidates[..self.candidates_len] {
+                    let item = &tables.items[i as usize];
+                    if item.requests[r] <= 0.0 {
+                        continue;
+                    }
+                    let mut gain = value[i as usize];
+                    for s in (0..DIMS).filter(|&s| s != r) {
+                        gain -= lambda[s] * item.requests[s];
+                    }
+                    if gain <= 0.0 {
+                        continue;
+                    }
+                    let slot = tables.slots.get(item.slot as usize);
+                    let fit = most(item, &machine.capacity).min(left[i as usize]);
+                    self.size[len] = gain * item.inverse[r];
+                    self.worth[len] =
+                        fit.min(slot.map_or(f64::MAX, |&s| f64::from(s))) * item.requests[r];
+                    len += 1;
+                }
+                self.steps += self.candidates_len as u64;
+                let capacity = machine.capacity[r];
+                let price = self.crossing(len, capacity);
+                if (price - lambda[r]).abs() > 1e-12 {
+                    lambda[r] = price;
+                    moved = true;
+                }
+            }
+            if !moved {
+                return;
+            }
+        }
+    }
+
+    /// The highest break (`size`) such that the uses (`worth`) of all that are no lower exceed
+    /// `capacity`; 0 when they never do.
+    fn crossing(&mut self, len: usize, capacity: f64) -> f64 {
+        let breaks = &*self.size;
+        let order = &mut self.order[..len];
+        order.iter_mut().zip(0..).for_each(|(x, k)| *x = k);
+        order.sort_unstable_by(|&a, &b| {
+            breaks[b as usize].total_cmp(&breaks[a as usize]).then(a.cmp(&b))
+        });
+        self.steps += 4 * len as u64;
+        let mut used = 0.0;
+        for &mut k in order {
+            used += self.worth[k as usize];
+            if used > capacity {
+                return breaks[k as usize];
+            }
+        }
+        0.0
     }
 
     fn shift(&mut self, item: &Item, take: f64, room: &mut Amounts) {

@@ -164,7 +164,8 @@ pub(crate) struct Packer<'m> {
     share: &'m mut [f64],
     live: &'m mut [u32],
     live_len: usize,
-    score: &'m mut [f64],
+    /// Value per price of each machine.
+    pub score: &'m mut [f64],
     bonus: &'m mut [f64],
     slot_most: &'m mut [f64],
     /// 1 where the score is that of the column at hand rather than a bound.
@@ -186,6 +187,20 @@ pub(crate) struct Bench<'b, 'm> {
     pub budget: u64,
     /// Steps of the exhaustive search of one filling.
     pub limit: u32,
+    /// One price of each resource for all pods, rather than one for each signature.
+    pub pools: bool,
+}
+
+impl Bench<'_, '_> {
+    /// Solves the duals for the pods that are left.
+    pub fn solve(&mut self, left: &[f64]) {
+        let steps = &mut self.filler.steps;
+        if self.pools {
+            self.duals.solve_pooled(&self.tables, left, steps);
+        } else {
+            self.duals.solve(&self.tables, left, steps);
+        }
+    }
 }
 
 impl<'m> Packer<'m> {
@@ -238,7 +253,7 @@ impl<'m> Packer<'m> {
                 return Ok(false);
             }
             if worth < manner.refresh * solved {
-                bench.duals.solve(&tables, self.left, &mut bench.filler.steps);
+                bench.solve(self.left);
                 worth = self.worth(bench);
                 solved = worth;
                 self.reset_scores(bench, manner, worth);

@@ -3,6 +3,7 @@
 //! Amounts are `f64`: requests and capacities are whole numbers below 2^53, so sums within
 //! one machine are exact. Whatever the search finds is placed by the exact rules afterwards.
 
+use super::columns::Column;
 use crate::problem::{NONE, Problem, Span};
 
 /// Resources that the search looks at. Pods that ask for further ones are placed without it.
@@ -115,6 +116,8 @@ pub struct SearchNeed {
     pub entries: usize,
     /// Scores and duals.
     pub floats: usize,
+    /// Columns.
+    pub columns: usize,
     /// Indexes and counts.
     pub numbers: usize,
     /// Words of bits.
@@ -135,6 +138,8 @@ pub struct SearchMemory<'m> {
     pub entries: &'m mut [Entry],
     /// Scores and duals.
     pub floats: &'m mut [f64],
+    /// Columns.
+    pub columns: &'m mut [Column],
     /// Indexes and counts.
     pub numbers: &'m mut [u32],
     /// Words of bits.
@@ -152,8 +157,11 @@ impl SearchNeed {
             items: s.items,
             machines: s.machines,
             bundles: PACKINGS * caps.bundles,
-            entries: PACKINGS * caps.entries + s.columns() * ITEMS_PER_MACHINE,
+            entries: PACKINGS * caps.entries
+                + s.columns() * ITEMS_PER_MACHINE
+                + super::columns::entries(&s),
             floats: s.floats(),
+            columns: super::columns::columns(&s),
             numbers: s.numbers() + s.classes + caps.new_nodes,
             words: s.signatures * s.set_words,
         }
@@ -165,6 +173,7 @@ impl SearchNeed {
             + self.machines * size_of::<Machine>()
             + self.bundles * size_of::<Bundle>()
             + self.entries * size_of::<Entry>()
+            + self.columns * size_of::<Column>()
             + (self.floats + self.words) * 8
             + self.numbers * 4) as u64
     }
@@ -216,11 +225,18 @@ impl Shape {
     }
 
     fn floats(&self) -> usize {
-        super::duals::floats(self) + super::pack::floats(self) + super::fill::floats(self)
+        super::duals::floats(self)
+            + super::pack::floats(self)
+            + super::fill::floats(self)
+            + super::columns::floats(self)
+            + self.classes
     }
 
     fn numbers(&self) -> usize {
-        super::model::numbers(self) + super::pack::numbers(self) + super::fill::numbers(self)
+        super::model::numbers(self)
+            + super::pack::numbers(self)
+            + super::fill::numbers(self)
+            + super::columns::numbers(self)
     }
 }
 
