@@ -107,7 +107,7 @@ pub struct Input {
     #[arg(long, value_name = "[NAME=]FACTOR")]
     pub discount: Vec<String>,
     /// How to decide: `cheapest` (search), `greedy` (mended rules) or `karpenter` (1.14 as it is)
-    #[arg(long, default_value = "greedy")]
+    #[arg(long, default_value = "cheapest")]
     pub strategy: String,
     /// How hard `cheapest` searches: `low`, `default` or `high`
     #[arg(long, default_value = "default")]

@@ -87,7 +87,8 @@ fn a_plan_exits_0_and_writes_nothing_to_standard_error() {
     assert_eq!(plan["launch"][0]["instanceTypes"], json!(["small", "big"]));
     assert_eq!(plan["launch"][0]["pods"], json!(["default/a"]));
     assert_eq!(plan["cost"]["launchPerHour"], 0.1);
-    assert_eq!(plan["cost"]["gap"], Value::Null);
+    assert_eq!(plan["cost"]["lowerBoundPerHour"], 0.1);
+    assert_eq!(plan["cost"]["gap"], 0.0);
     let why = &plan["unplaced"][0];
     assert_eq!(why["pod"], "default/b");
     assert_eq!(why["because"][0]["code"], "size");
@@ -121,7 +122,7 @@ fn yaml_and_json_say_the_same() {
     assert_eq!(yaml.code, 0);
     assert!(yaml.out.starts_with("launch:\n- nodePool: default\n"), "{}", yaml.out);
     // The reader of manifests takes JSON and YAML; here a plan is no manifest, so compare words.
-    for word in ["launchPerHour: 0.1", "code: size", "pod: default/b", "gap: null"] {
+    for word in ["launchPerHour: 0.1", "code: size", "pod: default/b", "gap: 0.0"] {
         assert!(yaml.out.contains(word), "{word} in {}", yaml.out);
     }
     assert!(json.is_object());

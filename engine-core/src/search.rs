@@ -6,6 +6,10 @@
 //! broken; pods that are refused, and those that the search does not count, are placed one by
 //! one. The result says what no other answer can undercut: [`Bound`].
 
+// Amounts are rows of a fixed width: what is done for each of several rows at a time reads best
+// by index.
+#![allow(clippy::needless_range_loop)]
+
 mod bound;
 mod columns;
 mod duals;
@@ -13,6 +17,7 @@ mod fill;
 mod model;
 mod pack;
 mod realize;
+mod small;
 mod tables;
 
 use crate::decision::Decision;
@@ -196,6 +201,11 @@ impl Hunt<'_, '_> {
         self.refill(bench);
         let left = &self.packer.left[..bench.tables.items.len()];
         (self.bound, bench.pools) = bound::quick(&bench.tables, bench.duals, left, bench.filler);
+        trial.clear();
+        if small::pack_small(&bench.tables, bench.surcharge, trial)? {
+            core::mem::swap(best, trial);
+            return Ok(());
+        }
         let mut has_one = false;
         for manner in &MANNERS {
             if has_one && (self.is_over(bench) || self.is_close(best.price)) {

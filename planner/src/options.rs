@@ -8,16 +8,17 @@ use dunnage_engine_core::search::Settings as Search;
 use crate::catalog::Region;
 use crate::catalog::prices::Discount;
 use crate::read::Source;
+use crate::settings::Settings;
 
 /// Which rules decide, and how hard is searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Strategy {
     /// Karpenter's procedure under the mended rules.
-    #[default]
     Greedy,
     /// Karpenter 1.14 with its defects, ties made deterministic.
     Karpenter,
-    /// The search for the lowest price under the mended rules.
+    /// The search for the lowest price under the mended rules, and never behind the others.
+    #[default]
     Cheapest,
 }
 
@@ -120,9 +121,13 @@ pub struct Options {
 }
 
 impl Options {
-    /// How the engine searches.
-    pub fn search(&self) -> Search {
-        Search { steps: self.effort.steps(), ..Search::DEFAULT }
+    /// How the engine searches under the settings of the input.
+    pub fn search(&self, settings: &Settings) -> Search {
+        Search {
+            steps: self.effort.steps(),
+            surcharge_microusd: settings.node_surcharge_microusd,
+            ..Search::DEFAULT
+        }
     }
 
     /// The rule switches, tie seed included.

@@ -129,6 +129,10 @@ pub struct Settings {
     /// Spread constraints of pods that bring none of their own, as kube-scheduler has them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub default_spread_constraints: Vec<TopologySpreadConstraint>,
+    /// What a node counts as beyond its price while `cheapest` chooses, in micro-dollars per
+    /// hour: agents, licences, and the wish for fewer nodes. Never in a reported price.
+    #[serde(rename = "nodeSurcharge", serialize_with = "as_usd")]
+    pub node_surcharge_microusd: u32,
     /// Gates that were named and are none, ascending: they change nothing, and a plan tells them.
     #[serde(skip)]
     pub unknown_gates: BTreeSet<String>,
@@ -143,6 +147,7 @@ impl Default for Settings {
             feature_gates: FeatureGates::default(),
             vm_memory_overhead_percent: ShareMillionths(75_000),
             reserved_enis: 0,
+            node_surcharge_microusd: 20_000,
             cluster_name: None,
             region: None,
             default_spread_constraints: Vec::new(),
@@ -172,7 +177,7 @@ pub enum Taken {
 }
 
 /// Names of the settings, as files write them.
-pub const NAMES: [&str; 9] = [
+pub const NAMES: [&str; 10] = [
     "preferencePolicy",
     "minValuesPolicy",
     "ignoreDRARequests",
@@ -182,6 +187,7 @@ pub const NAMES: [&str; 9] = [
     "clusterName",
     "region",
     "defaultSpreadConstraints",
+    "nodeSurcharge",
 ];
 
 /// Karpenter's other settings, by their names in the environment.
@@ -257,6 +263,10 @@ impl Settings {
                 self.default_spread_constraints = serde_json::from_value(value.clone())
                     .map_err(|_| SettingError::Invalid("a list of topology spread constraints"))?;
             }
+            Some("nodeSurcharge") => {
+                self.node_surcharge_microusd =
+                    usd(value).ok_or(SettingError::Invalid("USD per hour from 0 to 1000"))?;
+            }
             _ if CONTROLLER_ONLY.contains(&upper_snake(name).as_str()) => {
                 return Ok(Taken::NotOurs);
             }
@@ -324,6 +334,20 @@ fn upper_snake(name: &str) -> String {
     out
 }
 
+/// Dollars as micro-dollars, up to a thousand.
+fn usd(value: &Value) -> Option<u32> {
+    let number = match value {
+        Value::Number(number) => number.as_f64()?,
+        Value::String(text) => text.trim().parse().ok()?,
+        _ => return None,
+    };
+    (0.0..=1000.0).contains(&number).then(|| (number * 1e6).round() as u32)
+}
+
+fn as_usd<S: Serializer>(microusd: &u32, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(f64::from(*microusd) / 1e6)
+}
+
 fn truth(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(on) => Some(*on),
@@ -374,6 +398,7 @@ mod tests {
             ("preferencePolicy", "PREFERENCE_POLICY"),
             ("ignoreDRARequests", "IGNORE_DRA_REQUESTS"),
             ("reservedENIs", "RESERVED_ENIS"),
+            ("nodeSurcharge", "NODE_SURCHARGE"),
             ("vmMemoryOverheadPercent", "VM_MEMORY_OVERHEAD_PERCENT"),
             ("featureGates", "feature-gates"),
         ] {
@@ -392,6 +417,7 @@ mod tests {
             ("featureGates", json!("NodeOverlay=true, ReservedCapacity=false,Unknown=true")),
             ("VM_MEMORY_OVERHEAD_PERCENT", json!("0.1")),
             ("reservedENIs", json!(1)),
+            ("nodeSurcharge", json!("0.05")),
             ("clusterName", json!("blue")),
             ("region", json!("eu-west-1")),
             (
@@ -406,6 +432,7 @@ mod tests {
         assert!(settings.feature_gates.node_overlay && !settings.feature_gates.reserved_capacity);
         assert_eq!(settings.vm_memory_overhead_percent, ShareMillionths(100_000));
         assert_eq!(settings.reserved_enis, 1);
+        assert_eq!(settings.node_surcharge_microusd, 50_000);
         assert_eq!(settings.default_spread_constraints.len(), 1);
         assert_eq!(settings.unknown_gates, BTreeSet::from(["Unknown".to_owned()]));
         assert!(FeatureGates::NAMES.iter().all(|name| settings.feature_gates.gate(name).is_some()));
@@ -427,6 +454,8 @@ mod tests {
             ("vmMemoryOverheadPercent", json!(-0.1)),
             ("vmMemoryOverheadPercent", json!(7.5)),
             ("reservedENIs", json!(-1)),
+            ("nodeSurcharge", json!(-0.01)),
+            ("nodeSurcharge", json!("1001")),
             ("region", json!("")),
             ("defaultSpreadConstraints", json!("zone")),
         ] {

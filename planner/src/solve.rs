@@ -79,10 +79,14 @@ impl OwnedDecision {
         self.new_nodes.iter().map(|x| i128::from(x.price_microusd)).sum()
     }
 
-    /// True when the price is proven to be no more than this share above the least.
-    fn is_within(&self, gap: f64) -> bool {
+    /// True when every pod is placed at a price that is proven to be no more than this share
+    /// above the least.
+    pub fn is_proven(&self, problem: &Problem, gap: f64) -> bool {
+        // The bound is for the pods on new nodes: where there are others, other pods may get
+        // there.
+        let is_all = problem.nodes.is_empty() && self.unplaced.is_empty();
         let bound = self.bound.map_or(0, |b| b.price_microusd);
-        self.price() as f64 <= bound as f64 * (1.0 + gap)
+        is_all && self.price() as f64 <= bound as f64 * (1.0 + gap)
     }
 
     fn of(d: &Decision, announced_bytes: u64, caps: Caps) -> Self {
@@ -127,15 +131,18 @@ pub fn solve(problem: &Problem) -> Result<OwnedDecision, Error> {
 /// As [`solve`].
 pub fn search(problem: &Problem, settings: &Settings) -> Result<OwnedDecision, Error> {
     let packed = search_by(problem, settings, Method::Packed)?;
-    // Packing is behind only where rules that it does not count decide.
-    if packed.unplaced.is_empty() && packed.is_within(settings.gap) {
+    if packed.is_proven(problem, settings.gap) {
         return Ok(packed);
     }
     let single = search_by(problem, settings, Method::OneByOne)?;
     Ok(if single.rank() < packed.rank() { single } else { packed })
 }
 
-fn search_by(
+/// [`search`] by one method alone.
+///
+/// # Errors
+/// As [`solve`].
+pub fn search_by(
     problem: &Problem,
     settings: &Settings,
     method: Method,

@@ -47,14 +47,15 @@ impl State<'_, '_> {
     }
 
     /// Asks a fresh node of the template whether it takes the pod as the first of pods that
-    /// ask for `total` together; the answer is in the scratch tables. Of a pool with limits,
-    /// types larger than `planned` are left out, since the largest that may come is charged.
+    /// ask for `total` together; the answer is in the scratch tables. Of a pool with limits
+    /// that `count` more machines are planned for, types larger than `planned` and than such a
+    /// share of the limits are left out: the largest that may come is charged.
     pub(crate) fn on_planned(
         &mut self,
         pod: &Pod,
         t: usize,
         total: &[i64],
-        planned: u32,
+        (planned, count): (u32, u32),
     ) -> Result<(), Fail> {
         self.ask_fresh(pod, t, Some(total))?;
         let (p, r) = (self.p, self.z.resources);
@@ -63,9 +64,13 @@ impl State<'_, '_> {
             return Ok(());
         }
         let most = row(p.quantities, p.types[planned as usize].capacity, r);
+        let left = &self.templates.remaining[t * r..][..r];
         let is_larger = |index: u32| {
             let capacity = row(p.quantities, p.types[index as usize].capacity, r);
-            (0..r).any(|i| template.limited >> i & 1 != 0 && capacity[i] > most[i])
+            (0..r).any(|i| {
+                let share = left[i] / i64::from(count.max(1));
+                template.limited >> i & 1 != 0 && capacity[i] > most[i].max(share)
+            })
         };
         self.scratch.kept.copy_from_slice(self.scratch.filtered);
         for i in 0..self.z.mask {

@@ -96,6 +96,9 @@ pub(crate) fn of(
         proof.steps = exhaust;
         price = price.max(proof.bound(duals));
     }
+    if let Some(least) = super::small::least_price(&tables) {
+        price = price.max(least as i64);
+    }
     Ok(Bound { price_microusd: price, pods })
 }
 

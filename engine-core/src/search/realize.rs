@@ -17,6 +17,9 @@ use crate::place::{Pod, Solve};
 use crate::problem::{GroupKind, NONE, PodClass, Problem};
 use crate::resources;
 
+/// Templates whose limits are shared among planned machines; of further ones a machine may be no
+/// larger than planned.
+const TEMPLATES: usize = 64;
 /// Most resources of a problem.
 const MOST: usize = crate::limits::RESOURCES;
 
@@ -29,7 +32,8 @@ pub(crate) fn realize(
     left: &mut [u32],
     nodes: &mut [u32],
 ) -> Result<(), Exceeded> {
-    let mut realizer = Realizer { solve, model, packing, left, nodes };
+    let mut realizer = Realizer { solve, model, packing, left, nodes, planned: [0; TEMPLATES] };
+    realizer.count_planned();
     let mut first = 0;
     for bundle in packing.bundles() {
         realizer.open_bundle(bundle, first)?;
@@ -44,9 +48,21 @@ struct Realizer<'r, 's, 'p, 'm, 'k> {
     packing: &'r Packing<'k>,
     left: &'r mut [u32],
     nodes: &'r mut [u32],
+    /// Machines of each template that are still to be opened.
+    planned: [u32; TEMPLATES],
 }
 
 impl Realizer<'_, '_, '_, '_, '_> {
+    /// Counts the machines planned for each template.
+    fn count_planned(&mut self) {
+        for bundle in self.packing.bundles() {
+            let template = self.model.machines[bundle.machine as usize].template as usize;
+            if let Some(planned) = self.planned.get_mut(template) {
+                *planned += bundle.count;
+            }
+        }
+    }
+
     /// Opens the machines of a bundle; `first` is the number of machines planned before.
     fn open_bundle(&mut self, bundle: &Bundle, first: usize) -> Result<(), Exceeded> {
         let entries = self.packing.entries(bundle);
@@ -136,7 +152,17 @@ impl Realizer<'_, '_, '_, '_, '_> {
         }
         let template = machine.template as usize;
         let total = &total[..state.z.resources];
-        if state.on_planned(&pod, template, total, machine.instance_type).is_err() {
+        let share = match self.planned.get_mut(template) {
+            Some(planned) => {
+                let share = *planned;
+                // A machine that refused may be tried again for another class.
+                *planned = share.saturating_sub(1);
+                share
+            }
+            None => u32::MAX,
+        };
+        let planned = (machine.instance_type, share);
+        if state.on_planned(&pod, template, total, planned).is_err() {
             return Ok(NONE);
         }
         let node = state.open(&pod, template)? as u32;
