@@ -23,7 +23,7 @@ mod tables;
 use crate::decision::Decision;
 use crate::limits::Exceeded;
 use crate::place::Solve;
-use crate::problem::Problem;
+use crate::problem::{NONE, Problem};
 use crate::validate::Error;
 use crate::workspace::{Caps, Carver, Memory};
 
@@ -53,7 +53,7 @@ pub struct Settings {
 
 impl Settings {
     /// The usual effort.
-    pub const DEFAULT: Self = Self { surcharge_microusd: 20_000, steps: 8_000_000, gap: 0.003 };
+    pub const DEFAULT: Self = Self { surcharge_microusd: 20_000, steps: 16_000_000, gap: 0.003 };
 }
 
 impl Default for Settings {
@@ -163,6 +163,10 @@ fn search<'m>(
     solve.run_left(left)?;
     solve.settle()?;
     values.fill(-1.0);
+    packer.column_len.fill(NONE);
+    for (offering, machine) in packer.column_len.iter_mut().zip(model.tables().machines) {
+        *offering = machine.offering;
+    }
     if let Some(known) = master.values() {
         for (item, &value) in model.items[..model.items_len].iter().zip(known) {
             values[item.class as usize] = value;
@@ -172,6 +176,8 @@ fn search<'m>(
         counts: left,
         demand: packer.left,
         values,
+        lambda: master.lambda(),
+        offerings: packer.column_len,
         machines: packer.score,
         steps: (settings.steps / 16).min(u64::from(u32::MAX)) as u32,
     };
@@ -207,7 +213,12 @@ impl Hunt<'_, '_> {
             return Ok(());
         }
         let mut has_one = false;
-        for manner in &MANNERS {
+        // A surcharge that buys no fewer nodes only leads astray, so the first manners are tried
+        // without, too; which packing is kept is still up to the surcharge.
+        let again = MANNERS.iter().take(3).map(|manner| (manner, 0.0));
+        let surcharge = bench.surcharge;
+        for (manner, surcharge) in MANNERS.iter().map(|m| (m, surcharge)).chain(again) {
+            bench.surcharge = surcharge;
             if has_one && (self.is_over(bench) || self.is_close(best.price)) {
                 break;
             }
@@ -220,6 +231,7 @@ impl Hunt<'_, '_> {
             self.keep_cheaper(bench, best, trial, has_one);
             has_one = true;
         }
+        bench.surcharge = surcharge;
         Ok(())
     }
 
@@ -273,7 +285,8 @@ impl Hunt<'_, '_> {
         has_one: bool,
     ) {
         trial.retype(&bench.tables);
-        let chosen = |x: &Packing| x.price + bench.surcharge * x.machines as f64;
+        let surcharge = f64::from(self.settings.surcharge_microusd);
+        let chosen = |x: &Packing| x.price + surcharge * x.machines as f64;
         if !has_one || chosen(trial) < chosen(best) {
             core::mem::swap(best, trial);
         }

@@ -40,6 +40,10 @@ pub(crate) struct Room<'r> {
     pub demand: &'r mut [f64],
     /// Value of a pod of each class by column generation; negative where there is none.
     pub values: &'r [f64],
+    /// Prices of resources by column generation for each machine that was packed, and its
+    /// offering.
+    pub lambda: &'r [f64],
+    pub offerings: &'r [u32],
     /// A number for each machine.
     pub machines: &'r mut [f64],
     /// Steps of exhaustive looks at machines.
@@ -54,7 +58,7 @@ pub(crate) fn of(
     filler: &mut Filler,
     room: Room,
 ) -> Result<Bound, Exceeded> {
-    let Room { counts, demand, values, machines: room_of_machines, steps: exhaust } = room;
+    let Room { counts, demand, values, lambda, offerings, machines, steps: exhaust } = room;
     counts.fill(0);
     for x in solve.placements() {
         if matches!(x.target, Target::New(_)) {
@@ -76,7 +80,9 @@ pub(crate) fn of(
         filler,
         reservations: solve.state.p.reservations,
         left: demand,
-        most: room_of_machines,
+        most: machines,
+        known: &[],
+        offerings,
         steps: 0,
     };
     // Pods that may use cheaper machines than others are told apart by their own prices; where
@@ -93,7 +99,7 @@ pub(crate) fn of(
                 *value = values[item.class as usize];
             }
         }
-        proof.steps = exhaust;
+        (proof.steps, proof.known) = (exhaust, lambda);
         price = price.max(proof.bound(duals));
     }
     if let Some(least) = super::small::least_price(&tables) {
@@ -168,6 +174,9 @@ struct Proof<'t, 'f, 'm> {
     left: &'f [f64],
     /// Room for a number for each machine.
     most: &'f mut [f64],
+    /// Prices of resources that are known to do well for a machine of the offering at its place.
+    known: &'f [f64],
+    offerings: &'f [u32],
     /// Steps left for exhaustive looks at machines.
     steps: u32,
 }
@@ -234,14 +243,26 @@ impl Proof<'_, '_, '_> {
     fn lambda(&mut self, duals: &Duals, k: usize) -> [i128; DIMS] {
         let machine = &self.tables.machines[k];
         self.filler.load_all(&self.tables, machine, self.left);
+        let is_same = self.offerings.get(k) == Some(&machine.offering);
+        let row = self.known.get(k * DIMS..(k + 1) * DIMS).filter(|_| is_same);
+        let known = row.and_then(|row| Amounts::try_from(row).ok());
         let plain = duals.best_lambda(&self.tables, k);
         let mut tuned = plain;
         self.filler.tune(&self.tables, machine, duals.value, self.left, &mut tuned);
+        let known = known.map(|mut known| {
+            self.filler.tune(&self.tables, machine, duals.value, self.left, &mut known);
+            known
+        });
         let mut at = |lambda: &Amounts| {
             let ask = Ask::bound(&self.tables, machine, duals.value, self.left, lambda);
             self.filler.bound(&ask)
         };
-        let best = if at(&tuned) < at(&plain) { tuned } else { plain };
+        let mut best = if at(&tuned) < at(&plain) { tuned } else { plain };
+        if let Some(known) = known
+            && at(&known) < at(&best)
+        {
+            best = known;
+        }
         best.map(|x| (x * SCALE) as i128)
     }
 

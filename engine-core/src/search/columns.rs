@@ -128,6 +128,11 @@ impl<'m> Master<'m> {
         (self.rows > 0).then_some(&self.best[..self.rows])
     }
 
+    /// Prices of resources of each machine.
+    pub fn lambda(&self) -> &[f64] {
+        self.lambda
+    }
+
     /// Prepares the program for the items: one column for each as the first basis, and the
     /// fillings of a packing. False when there are too many items.
     pub fn start(&mut self, tables: &Tables, duals: &Duals, packing: &Packing) -> bool {

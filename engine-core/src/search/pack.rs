@@ -170,7 +170,8 @@ pub(crate) struct Packer<'m> {
     slot_most: &'m mut [f64],
     /// 1 where the score is that of the column at hand rather than a bound.
     is_exact: &'m mut [u32],
-    column_len: &'m mut [u32],
+    /// Entries of each machine's column.
+    pub column_len: &'m mut [u32],
     columns: &'m mut [Entry],
     /// Units left of each reservation.
     units: &'m mut [u32],
