@@ -148,7 +148,7 @@ pub fn search_by(
     method: Method,
 ) -> Result<OwnedDecision, Error> {
     let largest = Caps::largest(problem);
-    let mut caps = smallest(problem, largest);
+    let mut caps = generous(problem, largest);
     let mut rows = (64 + 2 * problem.classes.len(), 512 + 8 * problem.classes.len());
     loop {
         let search = SearchCaps { new_nodes: caps.new_nodes, bundles: rows.0, entries: rows.1 };
@@ -201,6 +201,16 @@ fn smallest(problem: &Problem, largest: Caps) -> Caps {
         placements: largest.placements.min(2 * problem.runs.len().max(64)),
         reasons: largest.reasons.min(64),
         node_counts: largest.node_counts.min(problem.node_counts.len() + 256),
+    }
+}
+
+/// Caps for a search, which costs more to repeat than memory does.
+fn generous(problem: &Problem, largest: Caps) -> Caps {
+    Caps {
+        new_nodes: largest.new_nodes.min(4096.max(largest.new_nodes / 2)),
+        placements: largest.placements,
+        node_counts: largest.node_counts,
+        ..smallest(problem, largest)
     }
 }
 
