@@ -168,6 +168,7 @@ impl Solve<'_, '_> {
         }
         let s = &mut self.state;
         let subject = Subject::of(&s.p, &class, s.has_preferring_taint)?;
+        s.forget_refusals(entry.class);
         let start = Pod { class, row: entry.class, relaxed: Relaxed::start(&subject) };
         for done in 0..entry.count {
             match self.place_relaxing(&start, &subject)? {
@@ -368,6 +369,23 @@ impl Solve<'_, '_> {
 }
 
 impl State<'_, '_> {
+    /// Under Karpenter's rules what a node says of a label may also widen as other pods come,
+    /// so refusals hold for one run only.
+    fn forget_refusals(&mut self, class: u32) {
+        let rules = &self.p.rules;
+        let widens =
+            rules.existence_is_lost || rules.contradiction_is_absence || rules.pods_define_labels;
+        let (width, at) = (self.z.class_mask, class as usize / 64);
+        if !widens {
+            return;
+        }
+        let nodes = self.nodes.refused.iter_mut().skip(at).step_by(width.max(1));
+        let news = self.news.refused[..self.news.len * width].iter_mut().skip(at);
+        for word in nodes.chain(news.step_by(width.max(1))) {
+            *word &= !(1 << (class % 64));
+        }
+    }
+
     /// Brings `news.order` into ascending number of pods. The list is nearly sorted, so
     /// insertion is enough.
     ///

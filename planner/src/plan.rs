@@ -15,8 +15,8 @@ pub use money::Money;
 
 use dunnage_engine_core::check::Violation;
 use dunnage_engine_core::decision::Target;
-use dunnage_engine_core::problem::{Problem, Rules};
-use dunnage_engine_core::search::{Method, Settings as Search};
+use dunnage_engine_core::problem::Rules;
+use dunnage_engine_core::search::Settings as Search;
 use thiserror::Error;
 
 use crate::error::{PlanError, Warning};
@@ -24,7 +24,7 @@ use crate::lower::{Lowered, lower};
 use crate::options::{Options, Strategy};
 use crate::raise::raise;
 use crate::snapshot::Snapshot;
-use crate::solve::{OwnedDecision, search, search_by, solve, verify};
+use crate::solve::{OwnedDecision, one_by_one, search, solve, verify};
 
 /// Why there is no plan.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -117,10 +117,7 @@ fn karpenters(lowered: &Lowered, how: &Search, found: &OwnedDecision) -> Option<
     if pods > KARPENTER_PODS || found.is_proven(&problem, how.gap) {
         return None;
     }
-    let theirs = Problem { rules: Rules::KARPENTER, ..problem };
-    let decision = search_by(&theirs, how, Method::OneByOne).ok()?;
-    let is_better = decision.rank() < found.rank();
-    (is_better && verify(&problem, &decision.decision()).is_ok()).then_some(decision)
+    one_by_one(&problem, Rules::KARPENTER, how, found).ok().flatten()
 }
 
 /// A violation with names for its rows.

@@ -9,7 +9,7 @@ use dunnage_engine_core::decision::{
     Decision, Effort, NewNode, Placement, Reason, TemplateState, Unplaced,
 };
 use dunnage_engine_core::limits::Limit;
-use dunnage_engine_core::problem::Problem;
+use dunnage_engine_core::problem::{Problem, Rules};
 use dunnage_engine_core::search::{
     Bound, Bundle, Column, Entry, Item, Machine, Method, SearchCaps, SearchMemory, SearchNeed,
     Settings, cheapest,
@@ -134,8 +134,38 @@ pub fn search(problem: &Problem, settings: &Settings) -> Result<OwnedDecision, E
     if packed.is_proven(problem, settings.gap) {
         return Ok(packed);
     }
-    let single = search_by(problem, settings, Method::OneByOne)?;
-    Ok(if single.rank() < packed.rank() { single } else { packed })
+    let single = one_by_one(problem, problem.rules, settings, &packed)?;
+    Ok(single.unwrap_or(packed))
+}
+
+/// Most pods for which free choices of placing one by one are tried in other orders, too.
+const TIE_PODS: u32 = 1_000;
+/// Other orders of free choices.
+const TIES: u32 = 8;
+
+/// The best decision of placing one by one under `rules` that is better than `found` and holds
+/// under the problem's own.
+///
+/// # Errors
+/// As [`solve`].
+pub fn one_by_one(
+    problem: &Problem,
+    rules: Rules,
+    settings: &Settings,
+    found: &OwnedDecision,
+) -> Result<Option<OwnedDecision>, Error> {
+    let pods: u32 = problem.runs.iter().map(|r| r.count).sum();
+    let ties = if pods <= TIE_PODS { TIES } else { 0 };
+    let mut best: Option<OwnedDecision> = None;
+    for tie_seed in 0..=ties {
+        let own = Problem { rules: Rules { tie_seed, ..rules }, ..*problem };
+        let single = search_by(&own, settings, Method::OneByOne)?;
+        let rank = best.as_ref().unwrap_or(found).rank();
+        if single.rank() < rank && verify(problem, &single.decision()).is_ok() {
+            best = Some(single);
+        }
+    }
+    Ok(best)
 }
 
 /// [`search`] by one method alone.

@@ -6,6 +6,7 @@
 //! does not cover (overlays, buffers, static pools) is not asked here.
 
 mod answer;
+mod cheapest;
 mod compare;
 mod groups;
 mod kinds;
@@ -17,6 +18,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use cheapest::Standing;
 use serde_json::Value;
 
 use self::answer::Answer;
@@ -126,9 +128,16 @@ pub fn oracle(options: &Options) -> Result<(), String> {
     let known = run::root().join("testbed").join("oracle").join("known-differences.txt");
     let text = fs::read_to_string(&known).map_err(|why| format!("{}: {why}", known.display()))?;
     let judge = Judge { oracle, dunnage, dir, known: known::parse(&text)? };
+    let mut standing = Standing::default();
+    for input in &inputs {
+        if let Some(found) = theirs.get(&input.name) {
+            standing.add(&input.name, &input.path, found, &judge.dunnage, &judge.dir);
+        }
+    }
     let rows = judge.all(&inputs, theirs)?;
     report::print(&rows);
-    report::verdict(&rows)
+    let cheapest = standing.verdict();
+    report::verdict(&rows).and(cheapest)
 }
 
 /// The given inputs and the random ones, by name, `--only` applied.
@@ -203,12 +212,13 @@ impl Judge {
         if let Some(why) = &theirs.error {
             return (Outcome::Unexplained(vec![format!("the oracle failed: {why}")]), None);
         }
-        let ours = match programs::ask_ours(&self.dunnage, &input.path, None, &self.dir) {
-            Ours::Plan(answer) => answer,
-            Ours::Refused(why) => {
-                return (Outcome::Unexplained(vec![format!("dunnage: {why}")]), None);
-            }
-        };
+        let ours =
+            match programs::ask_ours(&self.dunnage, &input.path, ("karpenter", None), &self.dir) {
+                Ours::Plan(answer) => answer,
+                Ours::Refused(why) => {
+                    return (Outcome::Unexplained(vec![format!("dunnage: {why}")]), None);
+                }
+            };
         let groups = Groups::of(&input.value);
         let mut verdict = compare::compare(&ours, &theirs.answers, &groups);
         let is_different = matches!(verdict, Verdict::Different(_));
@@ -251,7 +261,12 @@ impl Judge {
     fn seed_that_meets(&self, input: &Input, theirs: &Theirs, groups: &Groups) -> Option<u64> {
         let mut plain = None;
         for seed in 1..=TIE_SEEDS {
-            let asked = programs::ask_ours(&self.dunnage, &input.path, Some(seed), &self.dir);
+            let asked = programs::ask_ours(
+                &self.dunnage,
+                &input.path,
+                ("karpenter", Some(seed)),
+                &self.dir,
+            );
             let Ours::Plan(ours) = asked else { return None };
             match compare::compare(&ours, &theirs.answers, groups) {
                 Verdict::Exact | Verdict::Tie("interchangeable pods") => return Some(seed),

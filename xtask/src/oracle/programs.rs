@@ -98,10 +98,26 @@ fn read_theirs(row: &Value) -> Result<Theirs, String> {
     Ok(out)
 }
 
-/// Asks our program about one input. `seed` permutes its free choices.
-pub fn ask_ours(dunnage: &Path, input: &Path, seed: Option<u64>, scratch: &Path) -> Ours {
+/// The whole plan of one input, as JSON.
+///
+/// # Errors
+/// The program does not run, or what it writes is no JSON.
+pub fn plan_json(dunnage: &Path, input: &Path, strategy: &str) -> Result<Value, String> {
     let mut cmd = Command::new(dunnage);
-    cmd.arg("plan").arg("-f").arg(input).args(["--strategy", "karpenter", "-o", "json"]);
+    cmd.arg("plan").arg("-f").arg(input).args(["--strategy", strategy, "-o", "json"]);
+    let ended = cmd.output().map_err(|why| why.to_string())?;
+    serde_json::from_slice(&ended.stdout).map_err(|why| why.to_string())
+}
+
+/// Asks our program about one input under a strategy. A seed permutes its free choices.
+pub fn ask_ours(
+    dunnage: &Path,
+    input: &Path,
+    (strategy, seed): (&str, Option<u64>),
+    scratch: &Path,
+) -> Ours {
+    let mut cmd = Command::new(dunnage);
+    cmd.arg("plan").arg("-f").arg(input).args(["--strategy", strategy, "-o", "json"]);
     if let Some(seed) = seed {
         cmd.args(["--tie-seed", &seed.to_string()]);
     }
