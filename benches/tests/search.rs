@@ -11,7 +11,7 @@ use dunnage_planner::read::{Source, read};
 use dunnage_planner::solve::{OwnedDecision, search, solve, verify};
 use serde_json::{Value, json};
 
-const RANDOM: u64 = 1500;
+const RANDOM: u64 = 4000;
 const SMALL: u64 = 500;
 
 /// Searches and holds the answer against every promise that needs no second opinion.

@@ -17,9 +17,9 @@ use crate::place::Solve;
 use crate::problem::NONE;
 
 /// A price below which no set of new machines holds the pods it covers, given that pods on
-/// nodes that exist stay there, pools of a heavier weight come first, and preferences that
-/// were kept are kept. Requests, labels, taints, ports and anti-affinity over single nodes are
-/// taken into account; limits, minValues, spreads and other affinity are not.
+/// nodes that exist stay there and preferences that were kept are kept. Requests, labels,
+/// taints, ports and anti-affinity over single nodes are taken into account; weights of pools,
+/// limits, minValues, spreads and other affinity are not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Bound {
@@ -140,19 +140,18 @@ pub(crate) fn quick(
 }
 
 /// Counts of each item only the pods for which its machines are all there are: placed at its
-/// step of relaxation, in a pool of its weight.
+/// step of relaxation.
 fn count_covered(solve: &Solve, model: &mut Model) {
     let p = &solve.state.p;
     for item in &mut model.items[..model.items_len] {
         item.count = 0;
     }
     for x in solve.placements() {
-        let Target::New(b) = x.target else { continue };
+        let Target::New(_) = x.target else { continue };
         let items = &mut model.items[..model.items_len];
         // Items ascend by class until they are sorted by signature.
         let Ok(at) = items.binary_search_by_key(&x.class, |i| i.class) else { continue };
         let class = &p.classes[x.class as usize];
-        let template = &p.templates[solve.state.news.rows[b as usize].template as usize];
         let is_soft =
             class.preferred.len > 0 || class.links.of(p.links).iter().any(|l| l.weight > 0);
         let is_same_step = if class.required.len > 1 {
@@ -160,7 +159,7 @@ fn count_covered(solve: &Solve, model: &mut Model) {
         } else {
             x.relaxed == items[at].relaxed
         };
-        if is_same_step && template.weight == items[at].weight && items[at].signature != NONE {
+        if is_same_step && items[at].signature != NONE {
             items[at].count += x.count;
         }
     }

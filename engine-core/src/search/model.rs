@@ -202,7 +202,6 @@ impl<'m> Model<'m> {
             signature,
             slot,
             relaxed: 0,
-            weight: 0,
             count,
             requests: amounts,
             inverse,
@@ -411,7 +410,13 @@ impl<'m> Model<'m> {
 
     /// Leaves each item the machines of the heaviest pools that take it: weights are strict.
     fn keep_heaviest(&mut self, state: &State) {
-        let weight = |m: &Machine| state.p.templates[m.template as usize].weight;
+        // Pods may join a node that was opened in a lighter pool for others, so weights exclude
+        // nothing for good.
+        let bounds = self.purpose == Purpose::Bound;
+        let weight = |m: &Machine| match bounds {
+            true => 0,
+            false => state.p.templates[m.template as usize].weight,
+        };
         // A signature for each pair of signature and weight.
         let mut pairs: Vec<(u32, u32), SIGNATURES> = Vec::new();
         for i in 0..self.items_len {
@@ -420,7 +425,6 @@ impl<'m> Model<'m> {
                 |m: &&Machine| m.takes(item.signature) && within(&item.requests, &m.capacity);
             let best = self.machines[..self.machines_len].iter().filter(takes).map(weight).max();
             self.items[i].relaxed = self.relaxed_of[item.signature as usize];
-            self.items[i].weight = best.unwrap_or(0);
             let pair = (item.signature, best.unwrap_or(0));
             let at = pairs.iter().position(|x| *x == pair);
             // LIMIT: an item of a pair too many is not searched.

@@ -34,8 +34,6 @@ pub struct Item {
     pub(crate) slot: u32,
     /// Steps of relaxation at which some machine takes the pods.
     pub(crate) relaxed: u32,
-    /// Weight of the pools whose machines it may use: the heaviest that take it.
-    pub(crate) weight: u32,
     /// Pods.
     pub(crate) count: u32,
     pub(crate) requests: Amounts,
