@@ -11,6 +11,7 @@ mod counts;
 mod finish;
 mod given_up;
 mod planned;
+mod record;
 pub(crate) mod relax;
 mod reservations;
 pub(crate) mod state;
