@@ -6,6 +6,7 @@
 mod labels;
 mod machines;
 mod pods;
+mod quotas;
 mod topology;
 
 use dunnage_engine_core::problem::Rules;
@@ -63,6 +64,7 @@ pub fn problem(draw: &mut Draw, size: Size) -> Tables {
     machines::daemons(&mut t, draw, &labels);
     pods::classes(&mut t, draw, size, &labels);
     topology::groups(&mut t, draw, size, &labels);
+    quotas::quotas(&mut t, draw);
     t
 }
 

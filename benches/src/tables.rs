@@ -1,9 +1,9 @@
 //! The tables of a problem, owned and growing.
 
 use dunnage_engine_core::problem::{
-    Daemon, Domain, Group, HostPort, InstanceType, Key, Label, Link, Node, NodeCount, NodeVolume,
-    Offering, PodClass, Problem, Requirement, Resource, Rules, Run, Span, Taint, Template, Term,
-    Toleration, Value, Variant, VolumeUse, WellKnown,
+    Charge, Daemon, Domain, Group, HostPort, InstanceType, Key, Label, Link, Node, NodeCount,
+    NodeVolume, Offering, PodClass, Problem, Quota, Requirement, Resource, Rules, Run, Span, Taint,
+    Template, Term, Toleration, Value, Variant, VolumeUse, WellKnown,
 };
 
 /// Owned tables; each field is the table of the same name of [`Problem`].
@@ -26,6 +26,8 @@ pub struct Tables {
     pub offerings: Vec<Offering>,
     pub offering_labels: Vec<Label>,
     pub reservations: Vec<u32>,
+    pub quotas: Vec<Quota>,
+    pub charges: Vec<Charge>,
     pub daemons: Vec<Daemon>,
     pub nodes: Vec<Node>,
     pub node_counts: Vec<NodeCount>,
@@ -80,6 +82,8 @@ impl Tables {
             offerings: &self.offerings,
             offering_labels: &self.offering_labels,
             reservations: &self.reservations,
+            quotas: &self.quotas,
+            charges: &self.charges,
             daemons: &self.daemons,
             nodes: &self.nodes,
             node_counts: &self.node_counts,

@@ -113,6 +113,7 @@ pub fn check(
     targets(case, order)?;
     pools::states_hold(case)?;
     pools::limits_hold(case)?;
+    pools::quotas_hold(case)?;
     let (held, last) = (numbers.take(problem.reservations.len())?, problem.reservations.len());
     pools::reservations_hold(case, held, numbers.take(last)?)?;
 

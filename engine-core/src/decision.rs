@@ -215,6 +215,9 @@ pub enum ReasonCode {
     ReservationTaken,
     /// Placing the pod would give up the reservation that the node holds.
     ReservationLost,
+    /// Types that would do exceed what is left of a quota; `subject` is the quota, `need` the
+    /// least that a fitting machine takes, `best` what is left.
+    Quota,
     /// The pod claims devices, which are not scheduled.
     DeviceClaims,
 }

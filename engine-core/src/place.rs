@@ -11,6 +11,7 @@ mod counts;
 mod finish;
 mod given_up;
 mod planned;
+mod quotas;
 mod record;
 pub(crate) mod relax;
 mod reservations;

@@ -3,7 +3,7 @@
 //! Ties are broken by type (name order), then by offering (zone order in the tables).
 
 use crate::place::usable;
-use crate::problem::{CapacityType, NONE, Problem};
+use crate::problem::{CapacityType, NONE, Offering, Problem};
 use crate::requirements::{Layout, ranks};
 
 /// An offering with the type it belongs to.
@@ -11,6 +11,8 @@ use crate::requirements::{Layout, ranks};
 pub struct Priced {
     /// Micro-dollars per hour.
     pub price_microusd: i64,
+    /// The same with the penalty of its offering: what choices go by.
+    pub counted_microusd: i64,
     /// Row of `types`.
     pub instance_type: u32,
     /// Row of `offerings`.
@@ -29,19 +31,19 @@ pub fn of_type(
     of_type_where(p, layout, set, instance_type, holds_reservation, |_| true)
 }
 
-/// [`of_type`] over the offerings whose variant (by number) `is_large`.
+/// [`of_type`] over the offerings that `serves`.
 pub(crate) fn of_type_where(
     p: &Problem,
     layout: &Layout,
     set: &[u64],
     instance_type: u32,
     holds_reservation: bool,
-    is_large: impl Fn(u16) -> bool,
+    serves: impl Fn(&Offering) -> bool,
 ) -> Option<Priced> {
     p.types[instance_type as usize]
         .offerings
         .range()
-        .filter(|&o| is_large(p.offerings[o].variant))
+        .filter(|&o| serves(&p.offerings[o]))
         .filter(|&o| {
             let offering = &p.offerings[o];
             let is_held = holds_reservation
@@ -51,10 +53,11 @@ pub(crate) fn of_type_where(
         })
         .map(|o| Priced {
             price_microusd: p.offerings[o].price_microusd,
+            counted_microusd: p.offerings[o].counted_microusd(),
             instance_type,
             offering: o as u32,
         })
-        .min_by_key(|x| (x.price_microusd, x.offering))
+        .min_by_key(|x| (x.counted_microusd, x.offering))
 }
 
 /// Keeps the `most` cheapest types of `mask`; types without a usable offering are dearest.
@@ -73,7 +76,7 @@ pub fn cut(
     }
     let mut len = 0;
     for t in ranks(mask) {
-        prices[len] = of_type(p, layout, set, t, true).map_or(i64::MAX, |x| x.price_microusd);
+        prices[len] = of_type(p, layout, set, t, true).map_or(i64::MAX, |x| x.counted_microusd);
         len += 1;
     }
     let prices = &prices[..len];

@@ -79,6 +79,10 @@ pub struct Problem<'a> {
     pub offering_labels: &'a [Label],
     /// Reservations and how many machines they still hold.
     pub reservations: &'a [u32],
+    /// What new nodes may take together, over all templates.
+    pub quotas: &'a [Quota],
+    /// What a node of an offering takes from quotas.
+    pub charges: &'a [Charge],
     /// DaemonSets, each as the pod it would run.
     pub daemons: &'a [Daemon],
     /// Nodes that exist or are being launched, ascending by name; those that are about to go
@@ -313,6 +317,39 @@ pub struct Offering {
     pub capacity_type: CapacityType,
     /// Row of `reservations` that a launch draws on, or [`NONE`].
     pub reservation: u32,
+    /// Rows of `charges`.
+    pub charges: Span,
+    /// Micro-dollars per hour that it counts as beyond its price while choosing: what the risk
+    /// of losing the machine is worth. Never in a reported price.
+    pub penalty_microusd: u32,
+}
+
+impl Offering {
+    /// Micro-dollars per hour that choices go by: price and penalty.
+    pub fn counted_microusd(&self) -> i64 {
+        self.price_microusd.saturating_add(i64::from(self.penalty_microusd))
+    }
+}
+
+/// What new nodes may take of something, over all templates: of a cloud account's quota, of
+/// the cluster's capacity, of money.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Quota {
+    /// Most that may be taken, in the quota's own unit.
+    pub limit: i64,
+    /// What nodes that exist take.
+    pub usage: i64,
+}
+
+/// What one node takes from a quota. A node counts as its cheapest machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Charge {
+    /// Row of `quotas`.
+    pub quota: u32,
+    /// In the quota's unit, not negative.
+    pub amount: i64,
 }
 
 /// Kinds of capacity, in the order in which a launch prefers them.

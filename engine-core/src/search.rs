@@ -23,7 +23,7 @@ mod tables;
 use crate::decision::Decision;
 use crate::limits::Exceeded;
 use crate::place::Solve;
-use crate::problem::{NONE, Problem};
+use crate::problem::{NONE, Problem, Template};
 use crate::validate::Error;
 use crate::workspace::{Caps, Carver, Memory};
 
@@ -127,62 +127,85 @@ fn search<'m>(
     for (left, class) in left.iter_mut().zip(problem.classes) {
         *left = class.count;
     }
-    if method == Method::Packed {
-        solve.fill_existing(left)?;
-        model.read(&mut solve.state, left, Purpose::Pack)?;
-        model.drop_empty();
-    }
-
     let (bundles, rest) = room.bundles.split_at_mut(room.bundles.len() / 2);
     let entries = e.rest();
     let (entries, other) = entries.split_at_mut(entries.len() / 2);
     let mut best = Packing::new(bundles, entries);
     let mut trial = Packing::new(rest, other);
-    best.clear();
-    if model.items_len > 0 {
-        let mut bench = Bench {
-            tables: model.tables(),
-            duals: &mut duals,
-            filler: &mut filler,
-            surcharge: f64::from(settings.surcharge_microusd),
-            budget: u64::MAX,
-            limit: 60,
-            pools: false,
-        };
-        let mut hunt = Hunt {
-            settings,
-            packer: &mut packer,
-            master: &mut master,
-            reservations: solve.state.units,
-            bound: 0.0,
-        };
-        hunt.pack(&mut bench, &mut best, &mut trial)?;
-        hunt.generate(&mut bench, &mut best, &mut trial)?;
-        realize::realize(&mut solve, &model, &best, left, nodes)?;
+    values.fill(-1.0);
+    let mut rounds = 0;
+    if method == Method::Packed {
+        solve.fill_existing(left)?;
+        let mut settings = *settings;
+        for round in 0..ROUNDS {
+            model.read(&mut solve.state, left, Purpose::Pack)?;
+            model.drop_empty();
+            if model.items_len == 0 {
+                break;
+            }
+            let mut bench = Bench {
+                tables: model.tables(),
+                duals: &mut duals,
+                filler: &mut filler,
+                surcharge: f64::from(settings.surcharge_microusd),
+                budget: u64::MAX,
+                limit: 60,
+                pools: false,
+            };
+            let mut hunt = Hunt {
+                settings: &settings,
+                packer: &mut packer,
+                master: &mut master,
+                reservations: solve.state.units,
+                bound: 0.0,
+            };
+            best.clear();
+            hunt.pack(&mut bench, &mut best, &mut trial)?;
+            hunt.generate(&mut bench, &mut best, &mut trial)?;
+            // What the first packing knows of values covers all pods.
+            if round == 0
+                && let Some(known) = master.values()
+            {
+                for (item, &value) in bench.tables.items.iter().zip(known) {
+                    values[item.class as usize] = value;
+                }
+            }
+            rounds = round + 1;
+            let before = solve.state.placed;
+            realize::realize(&mut solve, &model, &best, left, nodes)?;
+            // What limits and quotas refused is packed again within what they leave.
+            if solve.state.placed == before || !limits_nodes(problem) {
+                break;
+            }
+            settings.steps = filler.steps + settings.steps / 4;
+        }
     }
     solve.run_left(left)?;
     solve.settle()?;
-    values.fill(-1.0);
     packer.column_len.fill(NONE);
     for (offering, machine) in packer.column_len.iter_mut().zip(model.tables().machines) {
         *offering = machine.offering;
-    }
-    if let Some(known) = master.values() {
-        for (item, &value) in model.items[..model.items_len].iter().zip(known) {
-            values[item.class as usize] = value;
-        }
     }
     let room = bound::Room {
         counts: left,
         demand: packer.left,
         values,
-        lambda: master.lambda(),
+        lambda: if rounds == 1 { master.lambda() } else { &[] },
         offerings: packer.column_len,
         machines: packer.score,
         steps: (settings.steps / 16).min(u64::from(u32::MAX)) as u32,
     };
     let bound = bound::of(&mut solve, &mut model, &mut duals, &mut filler, room)?;
     Ok(Found { decision: solve.into_decision(), bound, steps: filler.steps })
+}
+
+/// Most times that pods are packed: again for those that limits or quotas turned away.
+const ROUNDS: usize = 8;
+
+/// True when new nodes share something that may run out.
+fn limits_nodes(p: &Problem) -> bool {
+    let is_limited = |t: &Template| t.limit != NONE || t.node_limit.is_some();
+    !p.quotas.is_empty() || p.templates.iter().any(is_limited)
 }
 
 /// The hunt for the cheapest packing.

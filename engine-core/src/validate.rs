@@ -155,7 +155,12 @@ impl Problem<'_> {
         rows("offerings", self.offerings, |at, o| {
             at.span(o.labels, self.offering_labels.len(), "labels")?;
             at.row_or_none(o.reservation, self.reservations.len(), "reservation")?;
+            at.span(o.charges, self.charges.len(), "charges")?;
             at.is(o.price_microusd >= 0, "price_microusd")
+        })?;
+        rows("charges", self.charges, |at, c| {
+            at.row(c.quota, self.quotas.len(), "quota")?;
+            at.is(c.amount >= 0, "amount")
         })?;
         rows("offering_labels", self.offering_labels, |at, l| {
             at.row(l.key, self.keys.len(), "key")?;

@@ -143,6 +143,7 @@ pub(crate) struct Sizes {
     /// Words of a mask over classes.
     pub class_mask: usize,
     pub reservations: usize,
+    pub quotas: usize,
     pub caps: Caps,
 }
 
@@ -187,6 +188,7 @@ impl Sizes {
             classes: p.classes.len(),
             class_mask: p.classes.len().div_ceil(64),
             reservations: p.reservations.len(),
+            quotas: p.quotas.len(),
             caps,
         }
     }
@@ -218,6 +220,7 @@ impl Sizes {
     fn fixed_amounts(&self) -> usize {
         self.resources * (self.nodes + self.templates + self.template_types + SCRATCH_ROWS)
             + self.types
+            + self.quotas
     }
 
     /// Amounts that one new node takes: requests and the largest size left.

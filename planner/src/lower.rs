@@ -36,6 +36,7 @@ mod types;
 mod volumes;
 mod writer;
 
+pub(crate) use cluster::{StateNode, state_nodes};
 pub use static_pools::StaticLaunch;
 pub use tables::Tables;
 pub use types::TypeLists;
@@ -160,6 +161,8 @@ impl Tables {
             offerings: &self.offerings,
             offering_labels: &self.offering_labels,
             reservations: &self.reservations,
+            quotas: &self.quotas,
+            charges: &self.charges,
             daemons: &self.daemons,
             nodes: &self.nodes,
             node_counts: &self.node_counts,

@@ -162,6 +162,7 @@ fn offerings(
                 is_available: !draw.chance(15),
                 capacity_type,
                 reservation,
+                ..Offering::default()
             });
         }
     }

@@ -102,6 +102,8 @@ const fn offering(row: u32) -> Offering {
         is_available: true,
         capacity_type: CapacityType::OnDemand,
         reservation: NONE,
+        charges: span(0, 0),
+        penalty_microusd: 0,
     }
 }
 
@@ -186,6 +188,8 @@ pub static PROBLEM: Problem<'static> = Problem {
         Label { key: ZONE, value: 2 },
     ],
     reservations: &[],
+    quotas: &[],
+    charges: &[],
     daemons: &[Daemon {
         requests: 6,
         selector: 0,

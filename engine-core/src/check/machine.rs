@@ -273,8 +273,11 @@ fn fits(opened: Opened, requests: &[i64]) -> Result<(), Violation> {
             }
             hosts = true;
             is_stated_found |= at == node.offering && row == node.instance_type;
-            if cheapest.is_none_or(|(price, _)| offering.price_microusd < price) {
-                cheapest = Some((offering.price_microusd, at));
+            // Which machines of a quota are had depends on who was there first.
+            let is_open = offering.charges.len == 0 || at == node.offering;
+            let counted = offering.counted_microusd();
+            if is_open && cheapest.is_none_or(|(least, _)| counted < least) {
+                cheapest = Some((counted, at));
             }
         }
         if let Some(column) = short
@@ -286,15 +289,17 @@ fn fits(opened: Opened, requests: &[i64]) -> Result<(), Violation> {
     if cheapest.is_none() {
         return Err(Violation::of(Rule::NoMachine));
     }
-    let price = problem.offerings[node.offering as usize].price_microusd;
+    let stated = &problem.offerings[node.offering as usize];
     if !is_stated_found {
         return Err(Violation::of(Rule::Offering).row(node.offering));
     }
-    if price != node.price_microusd {
+    if stated.price_microusd != node.price_microusd {
         return Err(Violation::of(Rule::Price).row(node.offering));
     }
     match cheapest {
-        Some((least, at)) if least < price => Err(Violation::of(Rule::Cheapest).row(at)),
+        Some((least, at)) if least < stated.counted_microusd() => {
+            Err(Violation::of(Rule::Cheapest).row(at))
+        }
         _ => Ok(()),
     }
 }

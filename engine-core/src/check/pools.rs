@@ -77,6 +77,24 @@ pub(super) fn reservations_hold(
     }
 }
 
+/// New nodes, each counted as the machine that is named for it, take no more than quotas leave.
+pub(super) fn quotas_hold(case: Case) -> Result<(), Violation> {
+    let problem = case.problem;
+    for (row, quota) in (0..).zip(problem.quotas) {
+        let taken = |offering: u32| -> i64 {
+            let offering = &problem.offerings[offering as usize];
+            let own = offering.charges.of(problem.charges).iter().filter(|c| c.quota == row);
+            own.map(|c| c.amount).fold(0, i64::saturating_add)
+        };
+        let nodes = case.decision.new_nodes.iter();
+        let sum = nodes.map(|n| taken(n.offering)).fold(0, i64::saturating_add);
+        if sum > 0 && sum.saturating_add(quota.usage) > quota.limit {
+            return Err(Violation::of(Rule::Quota).row(row));
+        }
+    }
+    Ok(())
+}
+
 /// A template is left out only when no type can be its node, or too few for its minValues.
 pub(super) fn states_hold(case: Case) -> Result<(), Violation> {
     for ((row, template), state) in (0..).zip(case.problem.templates).zip(case.decision.templates) {

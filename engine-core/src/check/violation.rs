@@ -85,6 +85,8 @@ pub enum Rule {
     NodeLimit,
     /// More nodes hold a reservation than it has units; `subject` is the reservation.
     Reservation,
+    /// New nodes take more than a quota leaves; `subject` is the quota.
+    Quota,
 }
 
 impl Violation {

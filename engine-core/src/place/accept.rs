@@ -414,7 +414,7 @@ impl State<'_, '_> {
         if exists && !any && !p.rules.reserved_falls_back {
             return Err(not_final(ReasonCode::ReservationTaken));
         }
-        if any && p.rules.reserved_falls_back && !self.can_settle(q.template) {
+        if any && p.rules.reserved_falls_back && !self.can_settle(q) {
             return Err(not_final(ReasonCode::MinValues));
         }
         Ok(())
@@ -441,7 +441,7 @@ impl State<'_, '_> {
             return Err(Exceeded { limit: Limit::NewNodes, value, need: value + 1 });
         }
         self.news.len += 1;
-        self.news.rows[b] = NewNode { template: t as u32, ..NewNode::default() };
+        self.news.rows[b] = NewNode { template: t as u32, offering: NONE, ..NewNode::default() };
         self.news.requests[b * r..][..r].fill(0);
         self.news.ports[b * self.z.port_mask..][..self.z.port_mask].fill(0);
         self.news.held[b * self.z.hold..][..self.z.hold].fill(0);
@@ -499,6 +499,7 @@ impl State<'_, '_> {
         }
         self.news.held[b * self.z.hold..][..self.z.hold].copy_from_slice(self.scratch.held);
         self.raise_ceiling(b);
+        self.take_quotas(b);
         let taints = p.templates[self.news.rows[b].template as usize].taints;
         self.record(pod, Place::New(b), taints)
     }

@@ -26,6 +26,9 @@ impl<'m> Solve<'_, 'm> {
         for b in 0..self.state.news.len {
             self.state.finish_new(b);
         }
+        for b in 0..self.state.news.len {
+            self.state.drop_unaffordable(b);
+        }
         self.drop_closed();
         self.explain_left()
     }
@@ -174,8 +177,12 @@ impl State<'_, '_> {
         self.settle_reservation(b);
         self.cut_types(b);
         if self.news.rows[b].pods > 0 {
+            self.give_quotas_back(b);
             self.name_cheapest(b);
+            self.draw_on_quotas(b);
             self.add_overhead(b);
+        } else {
+            self.give_quotas_back(b);
         }
     }
 
@@ -217,7 +224,8 @@ impl State<'_, '_> {
         resources::add(&mut self.news.requests[b * r..][..r], self.scratch.row);
     }
 
-    fn name_cheapest(&mut self, b: usize) {
+    /// Names the cheapest machine that the node can be; none when quotas leave none.
+    pub(crate) fn name_cheapest(&mut self, b: usize) {
         let (p, w, m, r) = (self.p, self.z.set, self.z.mask, self.z.resources);
         let set = &self.news.sets[b * w..][..w];
         let t = self.news.rows[b].template as usize;
@@ -227,16 +235,23 @@ impl State<'_, '_> {
             .filter_map(|x| {
                 let at = self.template_type(t, x);
                 let variants = p.types[x as usize].variants.of(p.variants);
-                price::of_type_where(&p, &self.layout, set, x, holds, |v| {
-                    variants.get(v as usize).is_some_and(|v| self.is_large(v.allocatable, at))
+                price::of_type_where(&p, &self.layout, set, x, holds, |o| {
+                    self.can_afford(NONE, o)
+                        && variants
+                            .get(o.variant as usize)
+                            .is_some_and(|v| self.is_large(v.allocatable, at))
                 })
             })
-            .min_by_key(|x| (x.price_microusd, x.instance_type, x.offering));
-        if let Some(best) = best {
-            let row = &mut self.news.rows[b];
-            row.offering = best.offering;
-            row.instance_type = best.instance_type;
-            row.price_microusd = best.price_microusd;
+            .min_by_key(|x| (x.counted_microusd, x.instance_type, x.offering));
+        let row = &mut self.news.rows[b];
+        match best {
+            Some(best) => {
+                row.offering = best.offering;
+                row.instance_type = best.instance_type;
+                row.price_microusd = best.price_microusd;
+            }
+            None if self.z.quotas > 0 => (row.offering, row.pods) = (NONE, 0),
+            None => {}
         }
     }
 }

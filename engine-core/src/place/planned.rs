@@ -133,6 +133,6 @@ impl State<'_, '_> {
 
     /// True when nothing limits how many nodes the template may open.
     pub(crate) fn is_unlimited(&self, t: usize) -> bool {
-        self.p.templates[t].limit == NONE && self.templates.nodes[t] == NONE
+        self.p.templates[t].limit == NONE && self.templates.nodes[t] == NONE && self.z.quotas == 0
     }
 }

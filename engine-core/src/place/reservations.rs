@@ -1,7 +1,7 @@
 //! What a new node is once it draws on the reservations it holds, or does without them.
 
 use crate::place::state::{State, is_reserved};
-use crate::place::types;
+use crate::place::types::{self, Question};
 use crate::problem::{NONE, Offering};
 
 impl State<'_, '_> {
@@ -22,10 +22,10 @@ impl State<'_, '_> {
             self.news.sets[b * w..][..w].copy_from_slice(self.scratch.narrowed);
             return;
         }
-        let template = self.news.rows[b].template as usize;
+        let q = Question { template: self.news.rows[b].template as usize, new_node: b as u32 };
         // INVARIANT: `can_settle` held when the last pod came, so one of the two does.
-        let draws = self.comes(template, true);
-        if !draws && !self.comes(template, false) {
+        let draws = self.comes(q, true);
+        if !draws && !self.comes(q, false) {
             self.news.rows[b].pods = 0;
         }
         self.news.rows[b].is_reserved = draws;
@@ -36,14 +36,14 @@ impl State<'_, '_> {
     /// True when the node of `scratch.result` can be launched with the reservations of
     /// `scratch.held`, or without. Asked for each pod: a node that turned out at the end to be
     /// neither would take pods along that others were placed by.
-    pub(crate) fn can_settle(&mut self, template: usize) -> bool {
-        self.comes(template, true) || self.comes(template, false)
+    pub(crate) fn can_settle(&mut self, q: Question) -> bool {
+        self.comes(q, true) || self.comes(q, false)
     }
 
     /// Writes into `scratch.narrowed` and `scratch.kept` what is left of `scratch.result` and
     /// `scratch.filtered` when the node draws on the reservations of `scratch.held`, or on
     /// none; false when no type is left, or too few for minValues.
-    fn comes(&mut self, template: usize, draws: bool) -> bool {
+    fn comes(&mut self, q: Question, draws: bool) -> bool {
         let p = self.p;
         if draws {
             self.narrow_to_held();
@@ -56,7 +56,7 @@ impl State<'_, '_> {
             while left != 0 {
                 let bit = left.trailing_zeros();
                 left &= left - 1;
-                if self.type_comes(template, i as u32 * 64 + bit, draws) {
+                if self.type_comes(q, i as u32 * 64 + bit, draws) {
                     kept |= 1 << bit;
                 }
             }
@@ -69,13 +69,14 @@ impl State<'_, '_> {
     }
 
     /// True when an offering of the type that is large enough is left.
-    fn type_comes(&self, template: usize, index: u32, draws: bool) -> bool {
+    fn type_comes(&self, q: Question, index: u32, draws: bool) -> bool {
         let p = &self.p;
         let of_type = &p.types[index as usize];
         let variants = of_type.variants.of(p.variants);
-        let at = self.template_type(template, index);
+        let at = self.template_type(q.template, index);
         of_type.offerings.of(p.offerings).iter().any(|o| {
             draws == draws_on_reservation(o)
+                && self.can_afford(q.new_node, o)
                 && types::usable(p, &self.layout, self.scratch.narrowed, o)
                 && variants
                     .get(o.variant as usize)

@@ -106,6 +106,8 @@ pub(crate) struct State<'p, 'm> {
     pub clashes: &'m mut [u64],
     /// Units left of each reservation.
     pub units: &'m mut [u32],
+    /// What is left of each quota.
+    pub quotas: &'m mut [i64],
     pub nodes: Nodes<'m>,
     pub news: News<'m>,
     pub templates: Templates<'m>,
@@ -116,6 +118,8 @@ pub(crate) struct State<'p, 'm> {
     /// Pods left over by class.
     pub left: &'m mut [u32],
     pub has_preferring_taint: bool,
+    /// Acceptance asks as if quotas were not there.
+    pub forgets_quotas: bool,
     pub steps: u64,
     /// Pods placed so far.
     pub placed: u32,
@@ -151,6 +155,7 @@ impl<'p, 'm> State<'p, 'm> {
             sets: w.take(z.sets * z.set)?,
             clashes: w.take(z.ports * z.port_mask)?,
             units: n.take(z.reservations)?,
+            quotas: a.take(z.quotas)?,
             nodes: Nodes {
                 sets: w.take(z.nodes * z.set)?,
                 ports: w.take(z.nodes * z.port_mask)?,
@@ -188,6 +193,7 @@ impl<'p, 'm> State<'p, 'm> {
             queue: n.take(z.runs * ENTRY)?,
             left: n.take(z.classes)?,
             has_preferring_taint: false,
+            forgets_quotas: false,
             steps: 0,
             placed: 0,
             minima: [(NONE, NONE, 0); 8],
@@ -216,6 +222,9 @@ impl<'p, 'm> State<'p, 'm> {
             }
         }
         self.units.copy_from_slice(p.reservations);
+        for (left, quota) in self.quotas.iter_mut().zip(p.quotas) {
+            *left = quota.limit.saturating_sub(quota.usage);
+        }
         self.left.fill(0);
         self.nodes.refused.fill(0);
         self.news.copies.fill(0);

@@ -124,7 +124,16 @@ impl State<'_, '_> {
             self.scratch.filtered[i] = kept;
             any |= kept != 0;
         }
-        if any { Ok(()) } else { Err(self.explain_types(q)) }
+        if any {
+            return Ok(());
+        }
+        Err(self.quota_in_the_way(q).unwrap_or_else(|| self.explain_types(q)))
+    }
+
+    /// True when the type of `scratch.mask` passes every test.
+    pub(crate) fn passes_all(&self, q: Question, index: u32) -> bool {
+        let every = Changed { is_all: true, offering: true, ..Changed::default() };
+        self.passes(q, index, &every).all()
     }
 
     /// Which keys `scratch.result` narrows beyond what the types were filtered by before.
@@ -143,8 +152,8 @@ impl State<'_, '_> {
                 }
             }
         }
-        // Reservations run out, so their offerings are asked again each time.
-        changed.offering |= self.z.reservations > 0;
+        // Reservations and quotas run out, so offerings are asked again each time.
+        changed.offering |= self.z.reservations > 0 || self.z.quotas > 0;
         changed
     }
 
@@ -205,6 +214,7 @@ impl State<'_, '_> {
             variant.is_none_or(|v| o.variant == v)
                 && usable(p, &self.layout, self.scratch.result, o)
                 && (!p.rules.reserved_falls_back || self.can_hold(q.new_node, o))
+                && self.can_afford(q.new_node, o)
         })
     }
 

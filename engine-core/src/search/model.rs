@@ -339,7 +339,8 @@ impl<'m> Model<'m> {
             let allocatable = row(p.quantities, variant.allocatable, r);
             let holds_daemons = overhead.iter().zip(allocatable).all(|(o, a)| *o <= 0 || o <= a);
             let is_known = offering.price_microusd < i64::MAX;
-            let is_there = self.purpose == Purpose::Bound || state.can_hold(NONE, offering);
+            let is_there = self.purpose == Purpose::Bound
+                || (state.can_hold(NONE, offering) && state.can_afford(NONE, offering));
             if !holds_daemons || !is_known || !is_there {
                 continue;
             }
@@ -362,7 +363,10 @@ impl<'m> Model<'m> {
             let reservation = if draws { offering.reservation } else { NONE };
             let zone = offering.labels.of(p.offering_labels).iter().find(|l| l.key == p.well.zone);
             self.machines[self.machines_len] = Machine {
-                price: offering.price_microusd as f64,
+                price: match self.purpose {
+                    Purpose::Pack => offering.counted_microusd(),
+                    Purpose::Bound => offering.price_microusd,
+                } as f64,
                 capacity,
                 signatures,
                 template: t as u32,

@@ -63,6 +63,8 @@ pub struct Tables {
     pub offerings: Vec<Offering>,
     pub offering_labels: Vec<Label>,
     pub reservations: Vec<u32>,
+    pub quotas: Vec<Quota>,
+    pub charges: Vec<Charge>,
     pub daemons: Vec<Daemon>,
     pub nodes: Vec<Node>,
     pub node_counts: Vec<NodeCount>,
@@ -185,6 +187,7 @@ impl Tables {
                 is_available: s.is_available,
                 capacity_type: s.kind,
                 reservation: s.reservation,
+                ..Offering::default()
             });
         }
         let offerings = push(&mut self.offerings, &offerings);
@@ -259,6 +262,8 @@ impl Tables {
             offerings: &self.offerings,
             offering_labels: &self.offering_labels,
             reservations: &self.reservations,
+            quotas: &self.quotas,
+            charges: &self.charges,
             daemons: &self.daemons,
             nodes: &self.nodes,
             node_counts: &self.node_counts,

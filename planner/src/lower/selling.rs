@@ -82,6 +82,8 @@ fn write_type(row: &TypeRow, reservations: &BTreeMap<String, (u32, u32)>, writer
                 _ => CapacityType::OnDemand,
             },
             reservation: reservation.map_or(NONE, |(row, _)| *row),
+            charges: Span::default(),
+            penalty_microusd: 0,
         });
         writer.names.zones.push(offering.zone.clone());
         writer.names.price_sources.push(offering.price_source);

@@ -1,9 +1,9 @@
 //! Owned twin of the engine's `Problem`, so that a problem can be built, stored and replayed.
 
 use dunnage_engine_core::problem::{
-    Daemon, Domain, Group, HostPort, InstanceType, Key, Label, Link, Node, NodeCount, NodeVolume,
-    Offering, PodClass, Requirement, Resource, Rules, Run, Span, Taint, Template, Term, Toleration,
-    Value, Variant, VolumeUse, WellKnown,
+    Charge, Daemon, Domain, Group, HostPort, InstanceType, Key, Label, Link, Node, NodeCount,
+    NodeVolume, Offering, PodClass, Quota, Requirement, Resource, Rules, Run, Span, Taint,
+    Template, Term, Toleration, Value, Variant, VolumeUse, WellKnown,
 };
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +45,10 @@ pub struct Tables {
     pub offering_labels: Vec<Label>,
     /// See `Problem::reservations`.
     pub reservations: Vec<u32>,
+    /// See `Problem::quotas`.
+    pub quotas: Vec<Quota>,
+    /// See `Problem::charges`.
+    pub charges: Vec<Charge>,
     /// See `Problem::daemons`.
     pub daemons: Vec<Daemon>,
     /// See `Problem::nodes`.
