@@ -4,10 +4,13 @@
 //! Nothing here decides anything about pods; everything here may panic, which is how a
 //! broken promise is told.
 
+pub mod allocations;
 pub mod draw;
 pub mod fuzz_targets;
 #[cfg(feature = "planner")]
 pub mod manifests;
 pub mod problems;
 pub mod room;
+#[cfg(feature = "planner")]
+pub mod study;
 pub mod tables;

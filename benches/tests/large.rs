@@ -1,36 +1,15 @@
 //! A large input of the oracle, ten times over: 10,000 pods and 800 machine types, without an
 //! allocator, on a small stack, within the announced memory.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::path::PathBuf;
 
+use dunnage_benches::allocations::{Counting, allocations};
 use dunnage_benches::room::{CheckRoom, Room};
 use dunnage_planner::lower::{Lowered, TypeLists, lower};
 use dunnage_planner::options::Options;
 use dunnage_planner::read::{Source, read};
 use dunnage_planner::solve::solve;
 use serde_json::Value;
-
-/// The system's allocator, counting what the current thread asks of it.
-struct Counting;
-
-thread_local! {
-    static COUNT: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: every call goes to the system's allocator unchanged.
-#[allow(unsafe_code)]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.set(COUNT.get() + 1);
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(at, layout) }
-    }
-}
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -72,13 +51,13 @@ fn ten_thousand_pods_need_no_allocator_little_stack_and_the_announced_memory() {
     let work = || {
         let mut room = Room::new(&problem, caps);
         let announced = room.announced_bytes();
-        let before = COUNT.get();
+        let before = allocations();
         let decision = room.place(&problem).expect("the caps suffice");
-        let placing = COUNT.get() - before;
+        let placing = allocations() - before;
         let mut check = CheckRoom::new(&problem, &decision);
-        let before = COUNT.get();
+        let before = allocations();
         check.check(&problem, &decision).expect("a plan that holds");
-        let checking = COUNT.get() - before;
+        let checking = allocations() - before;
         (placing, checking, decision.effort.memory_bytes, announced)
     };
     let (placing, checking, used, announced) = std::thread::scope(|scope| {

@@ -1,4 +1,5 @@
-//! Options on the command line: `--name value`, `--name=value` and bare `--name`.
+//! Options on the command line: `--name value`, `--name=value` and bare `--name`, and names
+//! between them for the verbs that take some.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +11,28 @@ pub type Table = BTreeMap<String, String>;
 /// # Errors
 /// An unknown option, a missing value or a word that is no option.
 pub fn table(words: &[String], valued: &[&str], bare: &[&str]) -> Result<Table, String> {
-    let mut out = Table::new();
+    let (options, names) = table_and_names(words, valued, bare)?;
+    match names.first() {
+        Some(word) => Err(format!("`{word}` is no option")),
+        None => Ok(options),
+    }
+}
+
+/// As [`table`], and the words that are no options in their order.
+///
+/// # Errors
+/// An unknown option or a missing value.
+pub fn table_and_names(
+    words: &[String],
+    valued: &[&str],
+    bare: &[&str],
+) -> Result<(Table, Vec<String>), String> {
+    let (mut out, mut names) = (Table::new(), Vec::new());
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
         let Some(name) = word.strip_prefix("--") else {
-            return Err(format!("`{word}` is no option"));
+            names.push(word.clone());
+            continue;
         };
         let (name, inline) = match name.split_once('=') {
             Some((n, v)) => (n, Some(v.to_owned())),
@@ -30,7 +48,7 @@ pub fn table(words: &[String], valued: &[&str], bare: &[&str]) -> Result<Table, 
         };
         out.insert(name.to_owned(), value);
     }
-    Ok(out)
+    Ok((out, names))
 }
 
 /// A number from the table, or its default.
@@ -68,6 +86,13 @@ mod tests {
         assert_eq!(number(&t, "runs", 8), Ok(8));
         assert_eq!(t.get("only").map(String::as_str), Some("a"));
         assert!(t.contains_key("bare"));
+    }
+
+    #[test]
+    fn names_keep_their_order_between_options() {
+        let read = table_and_names(&words("b --seed 7 a"), &["seed"], &[]).expect("valid");
+        assert_eq!(read.1, ["b", "a"]);
+        assert_eq!(number(&read.0, "seed", 1), Ok(7));
     }
 
     #[test]

@@ -7,12 +7,15 @@ mod args;
 mod arrows;
 mod cases;
 mod check;
+mod columns;
 mod fuzz;
+mod measure;
 mod oracle;
 mod random;
 mod run;
 mod same;
 mod scan;
+mod study;
 
 use std::process::ExitCode;
 
@@ -30,6 +33,8 @@ usage: cargo xtask VERB [options]
             [--dunnage FILE]  [--generate-only]  [--skip-large]
   same      shuffled inputs and both builds give the same bytes
             [--inputs DIR] [--largest BYTES]
+  study     plan the inputs of the packing study; cost, bound and effort against limits
+            [NAME...] [--out DIR] [--effort default|high|both] [--write-only]
   ci        check, nostd, cases, oracle without the large inputs, test
 ";
 
@@ -46,6 +51,8 @@ fn main() -> ExitCode {
         "fuzz" => fuzz::Options::parse(&rest).and_then(|o| fuzz::fuzz(&o)),
         "oracle" => oracle::Options::parse(&rest).and_then(|o| oracle::oracle(&o)),
         "same" => same::Options::parse(&rest).and_then(|o| same::same(&o)),
+        "study" => study::Options::parse(&rest).and_then(|o| study::study(&o)),
+        measure::VERB => return measure::in_between(&rest),
         "" | "help" | "--help" | "-h" => {
             print!("{USAGE}");
             return ExitCode::from(if verb.is_empty() { 2 } else { 0 });

@@ -11,7 +11,7 @@ mod compare;
 mod groups;
 mod kinds;
 mod known;
-mod programs;
+pub mod programs;
 mod report;
 
 use std::collections::BTreeMap;
