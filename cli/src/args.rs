@@ -18,8 +18,9 @@ pub enum Command {
     Plan {
         #[command(flatten)]
         input: Input,
-        #[command(flatten)]
-        output: Output,
+        /// Form of the answer
+        #[arg(short = 'o', long = "output", value_enum, default_value_t = PlanForm::Table)]
+        form: PlanForm,
     },
     /// Show the whole chain behind one pod or node
     Explain {
@@ -139,4 +140,17 @@ pub enum Form {
     Json,
     /// The same as JSON, in YAML
     Yaml,
+}
+
+/// Forms of a plan: those of every answer, and a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PlanForm {
+    /// For people
+    Table,
+    /// For programs
+    Json,
+    /// The same as JSON, in YAML
+    Yaml,
+    /// One page with every node as bars, for a browser or a printer
+    Html,
 }

@@ -18,12 +18,13 @@ use clap::{CommandFactory, Parser};
 use dunnage_planner::catalog::prices::Discount;
 use dunnage_planner::error::PlanError;
 use dunnage_planner::explain::{ExplainError, explain_node, explain_pod};
+use dunnage_planner::html::{html, plan_with_sizes};
 use dunnage_planner::options::{Effort, Options, Strategy};
 use dunnage_planner::plan::{Failure, plan};
 use dunnage_planner::read::{ReadOptions, read_with};
 use dunnage_planner::snapshot::Snapshot;
 
-use args::{Catalog, Cli, Command, Explained, Input};
+use args::{Catalog, Cli, Command, Explained, Form, Input, PlanForm};
 use progress::Progress;
 
 /// Why there is no answer.
@@ -88,12 +89,22 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<(), Failed> {
     match command {
-        Command::Plan { input, output } => {
+        Command::Plan { input, form } => {
             let (snapshot, options) = read(&input)?;
             let progress = Progress::start("dunnage: planning …");
+            let form = match form {
+                PlanForm::Html => {
+                    let (plan, sizes) = plan_with_sizes(&snapshot, &options)?;
+                    drop(progress);
+                    return Ok(output::write(&html(&plan, &sizes))?);
+                }
+                PlanForm::Table => Form::Table,
+                PlanForm::Json => Form::Json,
+                PlanForm::Yaml => Form::Yaml,
+            };
             let plan = plan(&snapshot, &options)?;
             drop(progress);
-            output::print(output.form, &plan, |width| plan_table::text(&plan, width))?;
+            output::print(form, &plan, |width| plan_table::text(&plan, width))?;
         }
         Command::Explain { object: Explained::Pod { name, input, output } } => {
             let (snapshot, options) = read(&input)?;

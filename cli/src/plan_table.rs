@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use dunnage_planner::plan::{Launch, Money, Notice, Plan, UnplacedPod};
+use dunnage_planner::workload::by_workload;
 
 use crate::table::{Table, wrap};
 
@@ -152,24 +153,11 @@ fn paragraph(out: &mut String, text: &str, width: usize) {
 
 /// `default/inflate x5, shop/web x2 and 3 more`: pods by what stands before their last dash.
 fn workloads(pods: &[String]) -> String {
-    let mut names: Vec<(&str, usize)> = Vec::new();
-    let mut at: BTreeMap<&str, usize> = BTreeMap::new();
-    for pod in pods {
-        let name = pod.rsplit_once('-').map_or(pod.as_str(), |(name, _)| name);
-        let row = *at.entry(name).or_insert_with(|| {
-            names.push((name, 0));
-            names.len() - 1
-        });
-        names[row].1 += 1;
-    }
-    // A workload of one pod is called by the pod's whole name.
-    let whole = |name: &str| {
-        pods.iter().find(|pod| pod.starts_with(name)).map_or(name.to_owned(), Clone::clone)
-    };
-    let shown = names
-        .iter()
-        .take(NAMED)
-        .map(|&(name, count)| if count == 1 { whole(name) } else { format!("{name} x{count}") });
+    let names = by_workload(pods.iter().map(String::as_str));
+    let shown = names.iter().take(NAMED).map(|&(name, count)| match count {
+        1 => name.to_owned(),
+        _ => format!("{name} x{count}"),
+    });
     let shown = shown.collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(NAMED) {
         0 => shown,

@@ -24,7 +24,9 @@ use crate::quantity::{Rounding, format_resource, parse_resource};
 use crate::raise::Words;
 use crate::snapshot::{Snapshot, full_name};
 
+pub(crate) use existing::daemons_due;
 pub use existing::{NodeExplanation, NodeRefusal};
+pub(crate) use fresh::daemons_of_type;
 pub use fresh::{NearestMiss, PoolExplanation, TypeTests};
 
 /// The chain for one pod.
@@ -207,7 +209,8 @@ pub fn explain_node(
     Ok(with_words(&decided.lowered, |w| existing::node(w, &decided.plan, &name, pods)))
 }
 
-fn with_words<T>(lowered: &Lowered, explain: impl FnOnce(&Words) -> T) -> T {
+/// Calls `explain` with the tables and what their numbers mean.
+pub(crate) fn with_words<T>(lowered: &Lowered, explain: impl FnOnce(&Words) -> T) -> T {
     let p = lowered.tables.problem();
     let mut numbers = vec![0; Layout::numbers(&p)];
     let layout = Layout::build(&p, &mut numbers);

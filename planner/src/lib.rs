@@ -5,6 +5,7 @@ pub mod defaults;
 pub mod duration;
 pub mod error;
 pub mod explain;
+pub mod html;
 pub mod instance_type;
 pub mod lower;
 mod nearest;

@@ -3,6 +3,7 @@
 //! A workload with pods of its own in the input, or with a child workload that will bring
 //! them, is left alone. Expanded pods are named `<workload>-<i>` and are pending.
 
+mod names;
 mod owner;
 mod pods;
 
@@ -14,6 +15,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta};
 
 use crate::error::{ErrorCode, Origin, PlanError};
 use crate::snapshot::{Snapshot, Sourced};
+pub use names::by_workload;
 use owner::Owners;
 
 /// Most pods of one Snapshot, expanded ones included. LIMIT: more than the largest cluster

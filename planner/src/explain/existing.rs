@@ -139,7 +139,7 @@ fn labels(w: &Words, class: &PodClass, node: &Node) -> Option<String> {
 }
 
 /// What DaemonSets that belong on the node have not taken yet.
-fn daemon_overhead(w: &Words, node: &Node) -> Vec<i64> {
+pub(crate) fn daemons_due(w: &Words, node: &Node) -> Vec<i64> {
     let own = w.dense(node.set);
     let mut due = vec![0i64; w.p.resources.len()];
     for daemon in w.p.daemons {
@@ -159,7 +159,7 @@ fn daemon_overhead(w: &Words, node: &Node) -> Vec<i64> {
 }
 
 fn remaining(w: &Words, node: &Node) -> Vec<i64> {
-    let due = daemon_overhead(w, node);
+    let due = daemons_due(w, node);
     let free = w.row(node.available).iter().zip(due);
     free.map(|(free, due)| if *free == ABSENT { 0 } else { free.saturating_sub(due) }).collect()
 }
@@ -181,7 +181,7 @@ pub(crate) fn node(w: &Words, plan: &Plan, name: &str, pods: Vec<String>) -> Nod
             .collect()
     };
     said.free = named(w.row(node.available));
-    said.daemon_overhead = named(&daemon_overhead(w, node));
+    said.daemon_overhead = named(&daemons_due(w, node));
     said.daemon_overhead.retain(|_, amount| amount != "0");
     said.remaining = named(&remaining(w, node));
     said.remaining.retain(|resource, _| said.free.contains_key(resource));

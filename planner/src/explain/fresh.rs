@@ -184,9 +184,7 @@ fn test(w: &Words, class: &PodClass, t: &Template, ty: &InstanceType, node: &[u6
     let own = w.dense(ty.set);
     let label = w.layout.conflict(&own, node, &w.p).map(|key| key as u32);
     let mut need = w.row(class.requests).to_vec();
-    for daemon in w.p.daemons.iter().filter(|daemon| runs(w, daemon, t, &own)) {
-        resources::add(&mut need, w.row(daemon.requests));
-    }
+    resources::add(&mut need, &daemons_of_type(w, t, ty));
     let short = ty
         .variants
         .of(w.p.variants)
@@ -208,6 +206,16 @@ pub(super) fn shortest(need: &[i64], have: &[i64]) -> Option<(u32, i64, i64, u64
             (column as u32, *n, *h, (missing * 1000 / i128::from(*n)) as u64)
         })
         .max_by_key(|&(column, _, _, permille)| (permille, std::cmp::Reverse(column)))
+}
+
+/// What the DaemonSets request that run on nodes of the template and type.
+pub(crate) fn daemons_of_type(w: &Words, t: &Template, ty: &InstanceType) -> Vec<i64> {
+    let own = w.dense(ty.set);
+    let mut sum = vec![0; w.p.resources.len()];
+    for daemon in w.p.daemons.iter().filter(|daemon| runs(w, daemon, t, &own)) {
+        resources::add(&mut sum, w.row(daemon.requests));
+    }
+    sum
 }
 
 /// True when the DaemonSet runs on nodes of the template and type.
