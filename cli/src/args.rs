@@ -27,6 +27,13 @@ pub enum Command {
         #[command(subcommand)]
         object: Explained,
     },
+    /// Find what is wrong, risky or careless in the input, and what to write instead
+    Lint {
+        #[command(flatten)]
+        input: Input,
+        #[command(flatten)]
+        output: Output,
+    },
     /// Look into the built-in catalog of instance types and prices
     Catalog {
         #[command(subcommand)]

@@ -1,10 +1,12 @@
 //! `dunnage`: reads files, asks the planner, prints the answer. Decides nothing.
 //!
 //! Exit codes: 0 for an answer (pods that stay unplaced are part of it), 2 for bad input or
-//! usage, 1 for a broken promise: a limit that was hit, or a plan that its check refused.
+//! usage, 1 for a broken promise (a limit that was hit, or a plan that its check refused) and
+//! for findings that are errors.
 
 mod args;
 mod catalog;
+mod findings;
 mod input;
 mod output;
 mod plan_table;
@@ -19,9 +21,10 @@ use dunnage_planner::catalog::prices::Discount;
 use dunnage_planner::error::PlanError;
 use dunnage_planner::explain::{ExplainError, explain_node, explain_pod};
 use dunnage_planner::html::{html, plan_with_sizes};
+use dunnage_planner::lint::lint;
 use dunnage_planner::options::{Effort, Options, Strategy};
 use dunnage_planner::plan::{Failure, plan};
-use dunnage_planner::read::{ReadOptions, read_with};
+use dunnage_planner::read::{ReadOptions, Source, read_with, read_with_refused};
 use dunnage_planner::snapshot::Snapshot;
 
 use args::{Catalog, Cli, Command, Explained, Form, Input, PlanForm};
@@ -35,6 +38,8 @@ pub enum Failed {
     Name(String),
     /// A broken promise.
     Broken(String),
+    /// An answer that says that something is wrong; it is printed.
+    Found,
 }
 
 impl From<Vec<PlanError>> for Failed {
@@ -84,6 +89,7 @@ fn main() -> ExitCode {
             eprintln!("broken promise: {why}");
             ExitCode::from(1)
         }
+        Err(Failed::Found) => ExitCode::from(1),
     }
 }
 
@@ -120,6 +126,18 @@ fn run(command: Command) -> Result<(), Failed> {
             drop(progress);
             output::print(output.form, &said, |width| wrapped(&said.to_string(), width))?;
         }
+        Command::Lint { input, output } => {
+            let (sources, read_options, options) = asked(&input)?;
+            let progress = Progress::start("dunnage: looking …");
+            let mut reading = read_with_refused(&sources, &read_options)?;
+            set_all(&mut reading.snapshot, &input)?;
+            let report = lint(&reading, &options)?;
+            drop(progress);
+            output::print(output.form, &report, |width| findings::text(&report, width))?;
+            if report.has_errors() {
+                return Err(Failed::Found);
+            }
+        }
         Command::Catalog { what: Catalog::List { region, arch, name, output } } => {
             catalog::list(&region, arch.as_deref(), name.as_deref(), output.form)?;
         }
@@ -138,6 +156,16 @@ fn run(command: Command) -> Result<(), Failed> {
 
 /// Reads the input and the options that change the decision.
 fn read(input: &Input) -> Result<(Snapshot, Options), Failed> {
+    let (sources, read_options, options) = asked(input)?;
+    let progress = Progress::start("dunnage: reading …");
+    let mut snapshot = read_with(&sources, &read_options)?;
+    drop(progress);
+    set_all(&mut snapshot, input)?;
+    Ok((snapshot, options))
+}
+
+/// The texts to read, and the options.
+fn asked(input: &Input) -> Result<(Vec<Source>, ReadOptions<'static>, Options), Failed> {
     let mut options = Options {
         strategy: input
             .strategy
@@ -167,14 +195,12 @@ fn read(input: &Input) -> Result<(Snapshot, Options), Failed> {
     if let Some(path) = &input.prices {
         options.prices = Some(input::file(path)?);
     }
-    let progress = Progress::start("dunnage: reading …");
-    let read_options = ReadOptions { now, open: Some(&input::beside) };
-    let mut snapshot = read_with(&sources, &read_options)?;
-    drop(progress);
-    for text in &input.settings {
-        set(&mut snapshot, text)?;
-    }
-    Ok((snapshot, options))
+    Ok((sources, ReadOptions { now, open: Some(&input::beside) }, options))
+}
+
+/// Sets what the command line sets.
+fn set_all(snapshot: &mut Snapshot, input: &Input) -> Result<(), Failed> {
+    input.settings.iter().try_for_each(|text| set(snapshot, text))
 }
 
 /// `NAME=VALUE` of a setting; the value is JSON, or else text.

@@ -62,6 +62,11 @@ fn sort(snapshot: &mut Snapshot) {
     }
 }
 
+/// True for a creation time that the input did not say.
+pub(crate) fn is_made_up(time: &Time) -> bool {
+    *time == epoch()
+}
+
 fn epoch() -> Time {
     Time(Timestamp::from_second(EPOCH_SECS).unwrap_or(Timestamp::UNIX_EPOCH))
 }
@@ -245,13 +250,14 @@ fn pods(snapshot: &mut Snapshot) {
 }
 
 /// Priorities by class.
-struct Priorities {
+pub(crate) struct Priorities {
     by_class: BTreeMap<String, i32>,
     default: Option<i32>,
 }
 
 impl Priorities {
-    fn of(snapshot: &Snapshot) -> Self {
+    /// The classes of the Snapshot, and those that every cluster has.
+    pub(crate) fn of(snapshot: &Snapshot) -> Self {
         let mut by_class: BTreeMap<String, i32> =
             SYSTEM_PRIORITIES.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
         let mut default: Option<i32> = None;
@@ -266,7 +272,8 @@ impl Priorities {
         Self { by_class, default }
     }
 
-    fn of_class(&self, class: &str) -> Option<i32> {
+    /// Priority of a pod that names the class; none for a class that is not known.
+    pub(crate) fn of_class(&self, class: &str) -> Option<i32> {
         if class.is_empty() { self.default } else { self.by_class.get(class).copied() }
     }
 }

@@ -26,8 +26,8 @@ use crate::snapshot::{Snapshot, full_name};
 
 pub(crate) use existing::daemons_due;
 pub use existing::{NodeExplanation, NodeRefusal};
-pub(crate) use fresh::daemons_of_type;
 pub use fresh::{NearestMiss, PoolExplanation, TypeTests};
+pub(crate) use fresh::{daemons_of_type, sold_as};
 
 /// The chain for one pod.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -7,6 +7,7 @@ pub mod error;
 pub mod explain;
 pub mod html;
 pub mod instance_type;
+pub mod lint;
 pub mod lower;
 mod nearest;
 pub mod options;

@@ -10,6 +10,7 @@ mod document;
 mod json;
 mod kinds;
 mod node;
+mod refused;
 mod unknown;
 mod verdict;
 mod yaml;
@@ -22,6 +23,8 @@ use jiff::Timestamp;
 
 pub use document::path_beside;
 pub use node::MAX_DEPTH;
+pub use refused::{Reading, Refused, read_with_refused};
+pub(crate) use refused::{name_at, remove_at};
 pub use yaml::MAX_ALIASED_NODES;
 
 use crate::error::{ErrorCode, MAX_ERRORS, Origin, PlanError, Warning, join};
@@ -83,12 +86,28 @@ pub fn read_with(
     for source in sources {
         reader.source(source);
     }
-    let mut snapshot = reader.finish()?;
-    let now = options.now.or(snapshot.1).unwrap_or_else(|| defaults::newest_time(&snapshot.0));
-    snapshot.0.now = now;
-    workload::expand(&mut snapshot.0)?;
-    defaults::apply(&mut snapshot.0);
-    Ok(snapshot.0)
+    let read = reader.finish();
+    if !read.errors.is_empty() {
+        return Err(read.errors.into_iter().map(|(_, error)| error).collect());
+    }
+    completed(read.snapshot, options.now.or(read.now))
+}
+
+/// Fills in what a file may leave out: the moment, the pods of workloads, defaults.
+fn completed(mut snapshot: Snapshot, now: Option<Timestamp>) -> Result<Snapshot, Vec<PlanError>> {
+    snapshot.now = now.unwrap_or_else(|| defaults::newest_time(&snapshot));
+    workload::expand(&mut snapshot)?;
+    defaults::apply(&mut snapshot);
+    Ok(snapshot)
+}
+
+/// What all sources gave.
+struct Read {
+    snapshot: Snapshot,
+    /// The newest `now` of the sources.
+    now: Option<Timestamp>,
+    /// Everything wrong, with the object it is wrong with when one can be named.
+    errors: Vec<(Option<String>, PlanError)>,
 }
 
 /// Collects objects and errors over all sources.
@@ -97,8 +116,13 @@ struct Reader<'o> {
     snapshot: Snapshot,
     /// The newest `now` of the sources.
     now: Option<Timestamp>,
-    errors: Vec<PlanError>,
+    errors: Vec<(Option<String>, PlanError)>,
+    most_errors: usize,
     dropped_errors: usize,
+    /// The object that is being read, as `Kind namespace/name`.
+    object: Option<String>,
+    /// What a file may leave out and an API server would refuse is an error, too.
+    is_strict: bool,
     /// Where each object stands that has been read.
     seen: HashMap<(Kind, String), Origin>,
     seen_types: HashMap<String, Origin>,
@@ -117,7 +141,10 @@ impl<'o> Reader<'o> {
             snapshot: Snapshot::default(),
             now: None,
             errors: Vec::new(),
+            most_errors: MAX_ERRORS,
             dropped_errors: 0,
+            object: None,
+            is_strict: false,
             seen: HashMap::new(),
             seen_types: HashMap::new(),
             ignored: BTreeMap::new(),
@@ -142,7 +169,7 @@ impl<'o> Reader<'o> {
         }
     }
 
-    fn finish(mut self) -> Result<(Snapshot, Option<Timestamp>), Vec<PlanError>> {
+    fn finish(mut self) -> Read {
         for (kind, count) in std::mem::take(&mut self.ignored) {
             let message = format!("{count} of this kind ignored: no decision depends on it");
             self.warn(Warning::new("IgnoredKind", kind, message));
@@ -155,9 +182,10 @@ impl<'o> Reader<'o> {
                 "{} more errors are not shown; the limit is {MAX_ERRORS}",
                 self.dropped_errors
             );
-            self.errors.push(PlanError::new(ErrorCode::TooManyErrors, Origin::default(), message));
+            let error = PlanError::new(ErrorCode::TooManyErrors, Origin::default(), message);
+            self.errors.push((None, error));
         }
-        if self.errors.is_empty() { Ok((self.snapshot, self.now)) } else { Err(self.errors) }
+        Read { snapshot: self.snapshot, now: self.now, errors: self.errors }
     }
 
     fn warn(&mut self, warning: Warning) {
@@ -165,8 +193,8 @@ impl<'o> Reader<'o> {
     }
 
     fn error(&mut self, error: PlanError) {
-        if self.errors.len() < MAX_ERRORS {
-            self.errors.push(error);
+        if self.errors.len() < self.most_errors {
+            self.errors.push((self.object.clone(), error));
         } else {
             self.dropped_errors += 1;
         }

@@ -17,6 +17,7 @@ use crate::error::{ErrorCode, Origin, PlanError};
 use crate::snapshot::{Snapshot, Sourced};
 pub use names::by_workload;
 use owner::Owners;
+pub(crate) use owner::{controller, selects};
 
 /// Most pods of one Snapshot, expanded ones included. LIMIT: more than the largest cluster
 /// that Kubernetes is tested with (150,000 pods) holds.

@@ -1,7 +1,7 @@
 //! What an empty new node of each pool would say to a pod: taints, labels, then every
 //! instance type by label, size and offering, each test on its own.
 
-use dunnage_engine_core::problem::{Daemon, InstanceType, NONE, PodClass, Template};
+use dunnage_engine_core::problem::{CapacityType, Daemon, InstanceType, NONE, PodClass, Template};
 use dunnage_engine_core::requirements::Incompatible;
 use dunnage_engine_core::{resources, taints};
 use serde::Serialize;
@@ -122,6 +122,33 @@ fn joined(w: &Words, class: &PodClass, template: &Template) -> (Vec<u64>, Option
     }
     // INVARIANT: `sets` has at least one row.
     first.unwrap_or((pool, None))
+}
+
+/// How the nodes can be bought on which an empty new node of the pool takes the class, spot and
+/// otherwise; neither when none takes it.
+pub(crate) fn sold_as(w: &Words, class: &PodClass, template: &Template) -> (bool, bool) {
+    let tolerations = class.tolerations.of(w.p.tolerations);
+    let (node, refusal) = joined(w, class, template);
+    let pool_taints = template.taints.of(w.p.taints);
+    let (mut spot, mut other) = (false, false);
+    if refusal.is_some() || taints::untolerated(pool_taints, tolerations, false).is_some() {
+        return (spot, other);
+    }
+    for &at in template.types.of(w.p.template_types) {
+        let Some(ty) = w.p.types.get(at as usize) else { continue };
+        let missed = test(w, class, template, ty, &node);
+        if missed.count() == 0 {
+            let offerings = ty.offerings.of(w.p.offerings);
+            for o in offerings.iter().filter(|o| is_usable(&w.p, &w.layout, &node, o)) {
+                let is_spot = o.capacity_type == CapacityType::Spot;
+                (spot, other) = (spot || is_spot, other || !is_spot);
+            }
+        }
+        if spot && other {
+            break;
+        }
+    }
+    (spot, other)
 }
 
 fn refusal_words(w: &Words, class: &PodClass, t: &Template, refusal: Incompatible) -> String {

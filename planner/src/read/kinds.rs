@@ -83,6 +83,9 @@ kinds! {
     LimitRange, "", ["v1"], Namespaced, ["limitRanges"];
 }
 
+/// Letters of an object's name as it is told. LIMIT: longer than any that is no nonsense.
+const MAX_SHOWN_CHARS: usize = 600;
+
 /// Kinds that a dump is full of and that may hold what nobody should keep.
 const SILENT: [&str; 2] = ["Secret", "ConfigMap"];
 
@@ -190,7 +193,9 @@ impl Reader<'_> {
         }
         let is_implied = implied.is_some_and(|(_, k)| k == kind);
         let version = version.or(implied.filter(|_| is_implied).map(|(v, _)| v.as_str()));
+        self.object = self.is_strict.then(|| shown_name(node, kind));
         self.object_of(node, version, kind, origin);
+        self.object = None;
     }
 
     fn object_of(&mut self, node: &Node<'_>, version: Option<&str>, kind: &str, origin: &Origin) {
@@ -369,6 +374,20 @@ impl Reader<'_> {
         self.seen.insert((row.kind, name), origin.clone());
         push(&mut self.snapshot, Sourced { object, origin: origin.clone() });
     }
+}
+
+/// `Kind namespace/name` of an object as written, whatever else is wrong with it.
+fn shown_name(node: &Node<'_>, kind: &str) -> String {
+    let field = |name: &str| node.get("metadata").and_then(|m| m.get(name)).and_then(Node::text);
+    let name = field("name").filter(|name| !name.is_empty()).unwrap_or("without a name");
+    let is_namespaced = KINDS.iter().any(|row| row.name == kind && row.is_namespaced);
+    let namespace = field("namespace").filter(|name| !name.is_empty()).unwrap_or("default");
+    let shown = match is_namespaced {
+        true => format!("{kind} {namespace}/{name}"),
+        false => format!("{kind} {name}"),
+    };
+    let letters = shown.chars().take(MAX_SHOWN_CHARS);
+    letters.map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// Conditions as files write them may lack the time that their type insists on; it is then

@@ -28,9 +28,19 @@ impl Reader<'_> {
             }
         };
         if let Json::Object(fields) = &mut object {
+            name(judged, fields);
+        }
+        let written = self.is_strict.then(|| object.clone());
+        if let Json::Object(fields) = &mut object {
             complete(judged, fields);
         }
         let found = validate(judged, &object);
+        // Only an object that is kept: of another all that counts is found already.
+        if let Some(written) = written.filter(|_| found.is_empty()) {
+            for violation in validate(judged, &written) {
+                self.error(error(&violation, origin.clone()));
+            }
+        }
         // What an API server accepts is in the cluster, and the controller lives with it.
         let is_accepted = || admission(judged, &object, None).is_empty();
         if judged == Judged::NodePool && !found.is_empty() && is_accepted() {
@@ -99,13 +109,17 @@ fn judged(kind: Kind) -> Option<Judged> {
     })
 }
 
-/// Names the version that is judged, drops the status, and fills in what a file may leave out:
-/// of a pool its node class, its requirements and consolidateAfter.
-fn complete(kind: Judged, object: &mut Map<String, Json>) {
+/// Names the version that is judged, and drops the status.
+fn name(kind: Judged, object: &mut Map<String, Json>) {
     let (version, name) = kind.names();
     object.insert("apiVersion".to_owned(), version.into());
     object.insert("kind".to_owned(), name.into());
     object.remove("status");
+}
+
+/// Fills in what a file may leave out: of a pool its node class, its requirements and
+/// consolidateAfter.
+fn complete(kind: Judged, object: &mut Map<String, Json>) {
     if kind != Judged::NodePool {
         return;
     }

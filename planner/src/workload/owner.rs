@@ -22,7 +22,8 @@ pub(super) struct Owners<'a> {
     orphans: BTreeMap<&'a str, BTreeSet<&'a Labels>>,
 }
 
-fn controller(metadata: &ObjectMeta) -> Option<&OwnerReference> {
+/// Who controls an object: the owner that says so, or else the first.
+pub(crate) fn controller(metadata: &ObjectMeta) -> Option<&OwnerReference> {
     let mut references = metadata.owner_references.iter().flatten();
     references.find(|o| o.controller == Some(true)).or_else(|| {
         // Hand-written owner references often leave the flag out.
@@ -117,7 +118,7 @@ fn is_made_from(child: &str, name: &str) -> bool {
 }
 
 /// An empty selector selects nothing here: it would make every pod of a namespace ours.
-fn selects(selector: &LabelSelector, labels: &Labels) -> bool {
+pub(crate) fn selects(selector: &LabelSelector, labels: &Labels) -> bool {
     let pairs = selector.match_labels.as_ref();
     let expressions = selector.match_expressions.as_deref().unwrap_or_default();
     let is_empty = pairs.is_none_or(BTreeMap::is_empty) && expressions.is_empty();

@@ -1,0 +1,128 @@
+//! Zones that nobody sells: typing errors mostly.
+
+use std::collections::BTreeSet;
+
+use dunnage_api::labels::ZONE;
+use k8s_openapi::api::core::v1::NodeSelectorTerm;
+
+use super::workloads::Workload;
+use super::world::World;
+use super::{Findings, listed};
+use crate::nearest::nearest;
+
+/// A zone that an object names.
+struct Named {
+    object: String,
+    path: String,
+    zone: String,
+}
+
+/// A zone is most likely a misspelt one.
+pub(super) fn unknown_zone(world: &World<'_>, found: &mut Findings) {
+    for Named { object, path, zone } in unsold(world) {
+        let Some(meant) = near(world, &zone) else { continue };
+        found.add(
+            object,
+            format!(
+                "`{path}` names zone `{zone}`, in which nothing is sold (did you mean `{meant}`?)"
+            ),
+            format!("write `{meant}` instead of `{zone}` in `{path}`"),
+        );
+    }
+}
+
+/// A zone that looks like none that is known.
+pub(super) fn unlisted_zone(world: &World<'_>, found: &mut Findings) {
+    for Named { object, path, zone } in unsold(world) {
+        if near(world, &zone).is_some() {
+            continue;
+        }
+        let known = listed(world.zones.iter().map(|zone| format!("`{zone}`")));
+        found.add(
+            object,
+            format!("`{path}` names zone `{zone}`, in which the catalog sells nothing"),
+            format!("write a zone that is known in `{path}`, such as {known}"),
+        );
+    }
+}
+
+fn near<'w>(world: &'w World<'_>, zone: &str) -> Option<&'w str> {
+    nearest(zone, world.zones.iter().map(String::as_str))
+}
+
+fn unsold(world: &World<'_>) -> Vec<Named> {
+    // Without any offering there is nothing to compare with.
+    if world.zones.is_empty() {
+        return Vec::new();
+    }
+    let mut all = Vec::new();
+    for pool in &world.pools {
+        for (i, requirement) in pool.object.spec.template.spec.requirements.iter().enumerate() {
+            if pool.label(&requirement.key) == ZONE && requirement.operator == "In" {
+                let path = format!("spec.template.spec.requirements[{i}].values");
+                named(world, &pool.name, &path, &requirement.values, &mut all);
+            }
+        }
+        for (key, zone) in &pool.object.spec.template.metadata.labels {
+            if pool.label(key) == ZONE {
+                let path = format!("spec.template.metadata.labels[{key}]");
+                named(world, &pool.name, &path, std::slice::from_ref(zone), &mut all);
+            }
+        }
+    }
+    for workload in &world.workloads {
+        of_pods(world, workload, &mut all);
+    }
+    all
+}
+
+fn named(world: &World<'_>, object: &str, path: &str, zones: &[String], all: &mut Vec<Named>) {
+    let unsold: BTreeSet<&String> = zones.iter().filter(|z| !is_sold(world, z)).collect();
+    all.extend(unsold.into_iter().map(|zone| Named {
+        object: object.to_owned(),
+        path: path.to_owned(),
+        zone: zone.clone(),
+    }));
+}
+
+/// The empty zone, and Azure's `0`, stand for no zone.
+fn is_sold(world: &World<'_>, zone: &str) -> bool {
+    zone.is_empty() || zone == "0" || world.zones.contains(zone)
+}
+
+fn of_pods(world: &World<'_>, workload: &Workload, all: &mut Vec<Named>) {
+    let object = workload.object();
+    let is_zone = |key: &str| match world.pools.first() {
+        Some(_) => world.pools.iter().any(|pool| pool.label(key) == ZONE),
+        None => key == ZONE,
+    };
+    let spec = &workload.spec;
+    for (key, zone) in spec.node_selector.iter().flatten() {
+        if is_zone(key) {
+            let path = format!("{}.nodeSelector[{key}]", workload.at);
+            named(world, &object, &path, std::slice::from_ref(zone), all);
+        }
+    }
+    let affinity = spec.affinity.as_ref().and_then(|a| a.node_affinity.as_ref());
+    let Some(affinity) = affinity else { return };
+    let at = format!("{}.affinity.nodeAffinity", workload.at);
+    let mut term = |path: String, term: &NodeSelectorTerm| {
+        for (i, expression) in term.match_expressions.iter().flatten().enumerate() {
+            if is_zone(&expression.key) && expression.operator == "In" {
+                let path = format!("{path}.matchExpressions[{i}].values");
+                let zones = expression.values.as_deref().unwrap_or_default();
+                named(world, &object, &path, zones, all);
+            }
+        }
+    };
+    let required = affinity.required_during_scheduling_ignored_during_execution.as_ref();
+    for (i, own) in required.iter().flat_map(|r| &r.node_selector_terms).enumerate() {
+        let list = "requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";
+        term(format!("{at}.{list}[{i}]"), own);
+    }
+    let preferred = affinity.preferred_during_scheduling_ignored_during_execution.iter().flatten();
+    for (i, own) in preferred.enumerate() {
+        let list = "preferredDuringSchedulingIgnoredDuringExecution";
+        term(format!("{at}.{list}[{i}].preference"), &own.preference);
+    }
+}
