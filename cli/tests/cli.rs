@@ -263,6 +263,9 @@ fn options_that_make_no_sense_are_refused() {
     refused(&with(&["--prices", "no-such.csv"]), &["no-such.csv"]);
     assert_eq!(run(&["plan"]).code, 2);
     assert_eq!(run(&["plan", "-f", "examples/eks-inflate", "-o", "xml"]).code, 2);
+    let explain = ["explain", "pod", "inflate-0", "-f", "examples/eks-inflate", "-o"];
+    assert_eq!(run(&[&explain[..], &["json"]].concat()).code, 0);
+    assert_eq!(run(&[&explain[..], &["html"]].concat()).code, 2, "only a plan is a page");
     assert_eq!(run(&["--help"]).code, 0);
 }
 
@@ -468,4 +471,49 @@ fn pools_with_replicas_have_a_table_of_their_own() {
     assert_eq!(plan["staticLaunch"].as_array().map(Vec::len), Some(2));
     assert_eq!(plan["cost"]["staticPerHour"], 0.2);
     assert_eq!(plan["cost"]["launchPerHour"], 0.0);
+}
+
+#[test]
+fn a_plan_is_a_page_that_needs_nothing_else() {
+    let ran = run(&["plan", "-f", "examples/eks-inflate", "-o", "html"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert!(ran.out.starts_with("<!DOCTYPE html>\n<html lang=\"en\">"), "{}", ran.out);
+    assert!(ran.out.ends_with("</main></body></html>\n"));
+    for words in [
+        "<h1>1 node to launch, 5 pods placed, 0 unplaced, 0.306 USD per hour</h1>",
+        "<h3>1 × c6a.2xlarge</h3>",
+        "default/inflate-4",
+        "<dt>USD per month</dt><dd>223.38",
+    ] {
+        assert!(ran.out.contains(words), "{words}");
+    }
+    assert!(!ran.out.contains("://"));
+    assert_eq!(ran.out, run(&["plan", "-f", "examples/eks-inflate", "-o", "html"]).out);
+}
+
+/// The pods of the public GPU cluster on the machines of the other cloud.
+#[test]
+fn the_gpu_cluster_is_planned_on_aks() {
+    let folder = folder("openb-aks");
+    let pods = fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/openb/pods.json"),
+    )
+    .expect("the pods");
+    let few: Vec<&str> = pods.lines().take(41).collect();
+    let few = format!("{}\n]}}\n", few.join("\n").trim_end_matches(','));
+    fs::write(folder.join("pods.json"), few).expect("written");
+    let pods = folder.join("pods.json").display().to_string();
+    let ran = run(&["plan", "-f", &pods, "-f", "examples/openb-aks", "-o", "json"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let plan: Value = serde_json::from_str(&ran.out).expect("a plan");
+    assert_eq!(plan["unplaced"], json!([]));
+    let launches = plan["launch"].as_array().expect("launches");
+    let placed: usize = launches.iter().filter_map(|l| l["pods"].as_array()).map(Vec::len).sum();
+    assert_eq!(placed, 40);
+    for launch in launches {
+        let of_type = launch["cheapest"]["instanceType"].as_str().unwrap_or_default();
+        assert!(of_type.starts_with("Standard_"), "{of_type}");
+        let wants_gpu = launch["requests"]["nvidia.com/gpu"].is_string();
+        assert_eq!(launch["nodePool"] == "gpu", wants_gpu, "{launch}");
+    }
 }

@@ -5,11 +5,13 @@
 //! hold below its own root, so that a notebook can show it inside another page.
 
 mod bar;
+mod filling;
 mod groups;
 mod left;
 mod money;
 mod nodes;
 mod sizes;
+mod waste;
 mod words;
 
 use std::fmt::Write;
@@ -36,22 +38,50 @@ pub fn html(plan: &Plan, sizes: &Sizes) -> String {
          <main class=\"dunnage\"><h1>{headline}</h1>"
     );
     figures(&mut out, plan);
-    let parts: [&dyn Fn(&mut String); 8] = [
-        &|out| money::against_bound(out, plan),
-        &|out| left::unplaced(out, plan),
-        &|out| money::machines(out, plan, sizes),
-        &|out| money::waste(out, plan, sizes),
-        &|out| money::static_machines(out, plan),
-        &|out| nodes::launched(out, plan, sizes),
-        &|out| nodes::existing(out, plan, sizes),
-        &|out| left::warnings(out, plan),
-    ];
-    for part in parts {
-        out.push('\n');
-        part(&mut out);
+    let sections = sections(plan, sizes);
+    out.push_str("<nav aria-label=\"Sections\">");
+    for (id, title, _) in &sections {
+        let _ = write!(out, "<a href=\"#dunnage-{id}\">{title}</a>");
+    }
+    out.push_str("</nav>");
+    for (id, title, body) in &sections {
+        let _ = write!(
+            out,
+            "\n<section id=\"dunnage-{id}\" aria-labelledby=\"dunnage-{id}-title\">\
+             <h2 id=\"dunnage-{id}-title\">{title}</h2>{body}</section>"
+        );
     }
     out.push_str("</main></body></html>\n");
     out
+}
+
+/// Id, title and body of each section; those without a body are left out.
+fn sections(plan: &Plan, sizes: &Sizes) -> Vec<(&'static str, &'static str, String)> {
+    let body = |write: &dyn Fn(&mut String)| {
+        let mut out = String::new();
+        write(&mut out);
+        out
+    };
+    let mut all = vec![
+        ("cost", "Cost and its bound", body(&|out| money::against_bound(out, plan))),
+        ("unplaced", "Unplaced pods", body(&|out| left::unplaced(out, plan))),
+        ("machines", "Machines and prices", body(&|out| money::machines(out, plan, sizes))),
+        ("waste", "Requested and free", body(&|out| waste::table(out, plan, sizes))),
+        (
+            "static",
+            "Nodes that pools with replicas lack",
+            body(&|out| money::static_machines(out, plan, sizes)),
+        ),
+        ("nodes", "Nodes to launch", body(&|out| nodes::launched(out, plan, sizes))),
+        (
+            "existing",
+            "Existing nodes that take pods",
+            body(&|out| nodes::existing(out, plan, sizes)),
+        ),
+        ("warnings", "Warnings", body(&|out| left::warnings(out, plan))),
+    ];
+    all.retain(|(_, _, body)| !body.is_empty());
+    all
 }
 
 /// Pods of the launches, and pods bound to existing nodes.
@@ -77,11 +107,14 @@ fn headline(plan: &Plan) -> String {
 fn figures(out: &mut String, plan: &Plan) {
     let (launched, bound) = placed(plan);
     let cost = &plan.cost;
-    let pods = format!(
-        "{} on new nodes, {} on existing ones",
-        grouped(launched as u128),
-        grouped(bound as u128)
-    );
+    let pods = match bound {
+        0 => String::new(),
+        _ => format!(
+            "{} on new nodes, {} on existing ones",
+            grouped(launched as u128),
+            grouped(bound as u128)
+        ),
+    };
     let gap =
         cost.gap.map_or_else(|| "none proven".to_owned(), |gap| format!("{:.2} %", gap * 100.0));
     let unplaced = grouped(plan.unplaced.len() as u128);

@@ -16,6 +16,8 @@ mod exhaustive_overlays;
 mod noticed;
 #[path = "cases/order.rs"]
 mod order;
+#[path = "cases/page.rs"]
+mod page;
 #[path = "cases/rare_reasons.rs"]
 mod rare_reasons;
 #[path = "cases/reasons.rs"]

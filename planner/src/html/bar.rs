@@ -59,6 +59,18 @@ pub(super) fn draw(out: &mut String, segments: &[Segment], said: &str) {
     out.push_str("</div>");
 }
 
+/// What the styles of bars mean: class, letter, and words that are HTML already.
+pub(super) fn legend(out: &mut String, items: &[(&str, &str, &str)]) {
+    out.push_str("<ul class=\"legend\">");
+    for (class, letter, words) in items {
+        let _ = write!(
+            out,
+            "<li><span class=\"key {class}\" aria-hidden=\"true\">{letter}</span><span>{words}</span></li>"
+        );
+    }
+    out.push_str("</ul>");
+}
+
 /// A bar of one part of a whole, for cells of tables.
 pub(super) fn share(out: &mut String, class: &str, part: i128, whole: i128) {
     let part_of_bar = if whole > 0 { (part * WHOLE / whole).clamp(0, WHOLE) } else { 0 };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::words::{Safe, counted, grouped, workloads};
+use super::words::{Safe, Said, counted, grouped, workloads};
 use crate::plan::{Because, Plan, UnplacedPod};
 
 /// Most groups of pods with the same reasons. LIMIT: the rest is counted.
@@ -23,9 +23,9 @@ pub(super) fn unplaced(out: &mut String, plan: &Plan) {
     let groups = grouped_by_reason(&plan.unplaced);
     let _ = write!(
         out,
-        "<section id=\"dunnage-unplaced\"><h2>Unplaced pods</h2><p>{} for {}.",
+        "<p>{} in {} with the same reasons.",
         counted(plan.unplaced.len(), "pod"),
-        counted(groups.len(), "set of reasons").replace("set of reasonss", "sets of reasons"),
+        counted(groups.len(), "group"),
     );
     let left = groups.get(MAX_GROUPS..).unwrap_or_default();
     if !left.is_empty() {
@@ -48,13 +48,13 @@ pub(super) fn unplaced(out: &mut String, plan: &Plan) {
             if let Some(pool) = &reason.node_pool {
                 let _ = write!(out, " in pool <b>{}</b>", Safe(pool));
             }
-            let _ = write!(out, ": {}</li>", Safe(&reason.message));
+            let _ = write!(out, ": {}</li>", Said(&reason.message));
         }
         out.push_str("</ul>");
         names(out, pods);
         out.push_str("</article>");
     }
-    out.push_str("</div></section>");
+    out.push_str("</div>");
 }
 
 /// Pods by their reasons, the most pods first, ties in the order of their names.
@@ -97,7 +97,7 @@ pub(super) fn warnings(out: &mut String, plan: &Plan) {
         return;
     }
     out.push_str(
-        "<section id=\"dunnage-warnings\"><h2>Warnings</h2><div class=\"wide\" role=\"region\" \
+        "<div class=\"wide\" role=\"region\" \
          tabindex=\"0\" aria-label=\"Warnings\"><table><thead><tr><th scope=\"col\">Code</th>\
          <th scope=\"col\">Object</th><th scope=\"col\">Message</th></tr></thead><tbody>",
     );
@@ -107,7 +107,7 @@ pub(super) fn warnings(out: &mut String, plan: &Plan) {
             "<tr><th scope=\"row\"><code>{}</code></th><td>{}</td><td class=\"of\">{}</td></tr>",
             Safe(&warning.code),
             Safe(&warning.object),
-            Safe(&warning.message)
+            Said(&warning.message)
         );
     }
     out.push_str("</tbody></table></div>");
@@ -115,5 +115,4 @@ pub(super) fn warnings(out: &mut String, plan: &Plan) {
         let left = grouped((plan.warnings.len() - MAX_WARNINGS) as u128);
         let _ = write!(out, "<p>{left} more are in <code>-o json</code>.</p>");
     }
-    out.push_str("</section>");
 }

@@ -29,6 +29,8 @@ pub struct Sizes {
     pub(super) pods: BTreeMap<String, u32>,
     /// Machines, parallel to `Plan::launch`.
     pub(super) launches: Vec<Machine>,
+    /// Where prices come from, parallel to `Plan::static_launch`.
+    pub(super) static_sources: Vec<PriceSource>,
     /// Existing nodes that take pods, by name.
     pub(super) nodes: BTreeMap<String, Standing>,
 }
@@ -66,7 +68,9 @@ pub(super) struct Standing {
 pub fn plan_with_sizes(snapshot: &Snapshot, options: &Options) -> Result<(Plan, Sizes), Failure> {
     let decided = decide(snapshot, options)?;
     let nodes = state_nodes(snapshot).map_err(Failure::Input)?;
-    let sizes = with_words(&decided.lowered, |w| Reader::of(w).sizes(&decided.plan, &nodes));
+    let mut sizes = with_words(&decided.lowered, |w| Reader::of(w).sizes(&decided.plan, &nodes));
+    let choices = decided.lowered.static_launches.iter().flat_map(|launch| &launch.choices);
+    sizes.static_sources = choices.map(|(_, offering)| offering.price_source).collect();
     Ok((decided.plan, sizes))
 }
 
@@ -123,6 +127,7 @@ impl<'a, 'w> Reader<'a, 'w> {
             shapes,
             pods,
             launches,
+            static_sources: Vec::new(),
             nodes: standing.map(|node| (node.name.clone(), self.standing(node))).collect(),
         }
     }

@@ -3,6 +3,7 @@
 use std::fmt::{self, Write};
 
 use crate::plan::Money;
+use crate::raise::readable;
 use crate::workload::by_workload;
 
 /// Hours of a month.
@@ -29,6 +30,53 @@ impl fmt::Display for Safe<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Text of a reason or warning: what stands between backticks is code.
+pub(super) struct Said<'a>(pub &'a str);
+
+impl fmt::Display for Said<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts: Vec<&str> = self.0.split('`').collect();
+        if parts.len().is_multiple_of(2) {
+            return Safe(self.0).fmt(f);
+        }
+        for (at, part) in parts.into_iter().enumerate() {
+            match at % 2 {
+                0 => Safe(part).fmt(f)?,
+                _ => write!(f, "<code>{}</code>", Safe(part))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A name that may be broken after each `/`.
+pub(super) struct Breakable<'a>(pub &'a str);
+
+impl fmt::Display for Breakable<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, part) in self.0.split('/').enumerate() {
+            if at > 0 {
+                f.write_str("/<wbr>")?;
+            }
+            Safe(part).fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+/// An amount of a resource: from 1,000 on without decimals, with commas between thousands.
+pub(super) fn size(resource: &str, amount: i64) -> String {
+    let text = readable(resource, amount);
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    match text[..digits].parse::<u128>() {
+        Ok(whole) if whole >= 1000 => {
+            let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+            format!("{}{unit}", grouped(whole))
+        }
+        _ => text,
     }
 }
 
@@ -60,17 +108,19 @@ pub(super) fn usd(money: Money) -> String {
     }
 }
 
-/// USD per month of [`MONTH_HOURS`] hours, to the cent.
+/// USD per month of [`MONTH_HOURS`] hours.
 pub(super) fn usd_per_month(money: Money) -> String {
     let month = money.0.map(|microusd| i128::from(microusd) * MONTH_HOURS);
     month.map_or_else(|| "unknown".to_owned(), cents)
 }
 
-/// Micro-dollars to the nearest cent.
+/// Micro-dollars, not negative, to the nearest cent; from 100,000 dollars on to the dollar.
 pub(super) fn cents(microusd: i128) -> String {
     let cents = (microusd.unsigned_abs() + 5_000) / 10_000;
-    let sign = if microusd < 0 && cents > 0 { "−" } else { "" };
-    format!("{sign}{}.{:02}", grouped(cents / 100), cents % 100)
+    if cents >= 10_000_000 {
+        return grouped((microusd.unsigned_abs() + 500_000) / 1_000_000);
+    }
+    format!("{}.{:02}", grouped(cents / 100), cents % 100)
 }
 
 /// `part` of `whole` in percent with one decimal; never `0` for something and never `100` for
@@ -116,6 +166,16 @@ mod tests {
     }
 
     #[test]
+    fn backticks_are_code_when_they_come_in_pairs() {
+        assert_eq!(
+            Said("pool `a<` is `b`").to_string(),
+            "pool <code>a&lt;</code> is <code>b</code>"
+        );
+        assert_eq!(Said("a ` b").to_string(), "a ` b");
+        assert_eq!(Breakable("nvidia.com/<gpu>").to_string(), "nvidia.com/<wbr>&lt;gpu&gt;");
+    }
+
+    #[test]
     fn numbers_read_well() {
         assert_eq!(counted(1, "node"), "1 node");
         assert_eq!(counted(1_234_567, "node"), "1,234,567 nodes");
@@ -123,6 +183,11 @@ mod tests {
         assert_eq!(usd(Money(Some(7_396_579_200))), "7,396.58");
         assert_eq!(usd(Money(None)), "unknown");
         assert_eq!(usd_per_month(Money(Some(306_000))), "223.38");
+        assert_eq!(usd_per_month(Money(Some(7_396_579_200))), "5,399,503");
+        assert_eq!(size("cpu", 85_436_012), "85,436");
+        assert_eq!(size("cpu", 3_152), "3.152");
+        assert_eq!(size("memory", 8_053_063_680), "7.5Gi");
+        assert_eq!(size("memory", 0), "0");
         for (part, whole, text) in [
             (0, 5, "0 %"),
             (1, 100_000, "<0.1 %"),
