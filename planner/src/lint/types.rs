@@ -128,8 +128,8 @@ fn dearer(own: &Choice, wide: &Choice) -> String {
     let more = (i128::from(own) - i128::from(wide)) * 100 / i128::from(wide);
     format!(
         ", and the cheapest vCPU {} USD/h instead of {} ({more} % more)",
-        Money::of_price(wide),
-        Money::of_price(own)
+        Money::of_price(own),
+        Money::of_price(wide)
     )
 }
 

@@ -1,0 +1,138 @@
+//! Pools: too few types, no type, zones, labels without a taint.
+
+use dunnage_planner::lint::Severity::{Error, Warning};
+use serde_json::json;
+
+use crate::world::*;
+
+fn asking(operator: &str, key: &str, values: &[&str]) -> serde_json::Value {
+    let row = json!({ "key": key, "operator": operator, "values": values });
+    with(clean(), &format!("{SPEC}/requirements/-"), row)
+}
+
+#[test]
+fn a_narrow_pool_is_told_with_the_count_and_the_price() {
+    let want = Want {
+        code: "NarrowNodePool",
+        severity: Warning,
+        object: "NodePool p",
+        says: "only 3 instance types can be used, fewer than 15: when they are sold out nothing \
+               is launched; without the requirements that narrow it there were 20",
+        fix: "widen `spec.template.spec.requirements[1]` (`node.kubernetes.io/instance-type` In \
+              [m1, m2, m3])",
+    };
+    let many: Vec<String> = (1..=15).map(|n| format!("m{n}")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    found_and_fixed(&want, &asking("In", TYPE, &["m1", "m2", "m3"]), &asking("In", TYPE, &many));
+}
+
+#[test]
+fn narrowness_has_a_price_when_what_is_left_is_dearer() {
+    let input = asking("In", TYPE, &["m2"]);
+    let dear = with(input, "/instanceTypes/1/offerings/0/price", json!(0.15));
+    let dear = with(dear, "/instanceTypes/1/offerings/1/price", json!(0.15));
+    let found = report(&dear).findings;
+    let own = found.iter().find(|f| f.code == "NarrowNodePool").expect("a finding");
+    let price = "the cheapest vCPU 0.075 USD/h instead of 0.05 (50 % more)";
+    assert!(own.message.contains(price), "{own:#?}");
+}
+
+#[test]
+fn a_small_catalog_makes_no_pool_narrow() {
+    let few = json!((1..=3).map(machine).collect::<Vec<_>>());
+    let input = with(clean(), "/instanceTypes", few);
+    assert_eq!(report(&input).findings, []);
+}
+
+#[test]
+fn a_pool_without_any_type_is_an_error() {
+    let want = Want {
+        code: "EmptyNodePool",
+        severity: Error,
+        object: "NodePool p",
+        says: "no instance type meets all its requirements",
+        fix: "change `spec.template.spec.requirements` so that one machine has all of \
+              `karpenter.sh/capacity-type`, `node.kubernetes.io/instance-type`",
+    };
+    found_and_fixed(&want, &asking("In", TYPE, &["m99"]), &asking("NotIn", TYPE, &["m99"]));
+}
+
+#[test]
+fn a_misspelt_zone_is_told_with_the_nearest() {
+    let want =
+        |object, path, fix| Want { code: "UnknownZone", severity: Error, object, says: path, fix };
+    let fix = "write `zone-b` instead of `zone-bb` in `spec.template.spec.requirements[1].values`";
+    found_and_fixed(
+        &want("NodePool p", "requirements[1].values` names zone `zone-bb`", fix),
+        &asking("In", ZONE, &["zone-a", "zone-bb"]),
+        &asking("In", ZONE, &["zone-a", "zone-b"]),
+    );
+    let selecting =
+        |zone: &str| with(clean(), &format!("{PODS}/nodeSelector"), json!({ ZONE: zone }));
+    found_and_fixed(
+        &want(
+            "Deployment shop/web",
+            "did you mean `zone-a`?",
+            "write `zone-a` instead of `zone-aa`",
+        ),
+        &selecting("zone-aa"),
+        &selecting("zone-a"),
+    );
+    let affine = |zone: &str| {
+        let term = json!({ "matchExpressions": [
+            { "key": ZONE, "operator": "In", "values": [zone] }] });
+        let required = json!({ "requiredDuringSchedulingIgnoredDuringExecution": {
+            "nodeSelectorTerms": [term] } });
+        with(clean(), &format!("{PODS}/affinity"), json!({ "nodeAffinity": required }))
+    };
+    found_and_fixed(
+        &want(
+            "Deployment shop/web",
+            "requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].\
+             matchExpressions[0].values` names zone `Zoneb`",
+            "write `zone-b`",
+        ),
+        &affine("Zoneb"),
+        &affine("zone-b"),
+    );
+}
+
+#[test]
+fn a_zone_that_is_like_no_other_is_told_as_well() {
+    let want = Want {
+        code: "UnlistedZone",
+        severity: Warning,
+        object: "NodePool p",
+        says: "names zone `moon-1`, in which the catalog sells nothing",
+        fix: "such as `zone-a`, `zone-b`",
+    };
+    let input = asking("In", ZONE, &["zone-a", "moon-1"]);
+    found_and_fixed(&want, &input, &asking("In", ZONE, &["zone-a"]));
+    // A subnet that was found there proves the zone.
+    let subnet = json!({ "subnets": [{ "id": "subnet-1", "zone": "moon-1" }] });
+    let known = with(input, "/nodeClasses/0/status", subnet);
+    assert!(report(&known).findings.iter().all(|f| f.code != "UnlistedZone"));
+}
+
+#[test]
+fn exists_on_a_label_of_some_machines_wants_a_taint() {
+    let want = Want {
+        code: "ExistsWithoutTaint",
+        severity: Warning,
+        object: "NodePool p",
+        says: "`spec.template.spec.requirements[1]` says `example.com/team Exists`",
+        fix: "add to `spec.template.spec.taints`: `{key: example.com/team, effect: NoSchedule}`",
+    };
+    let bad = asking("Exists", "example.com/team", &[]);
+    let taint = json!({ "key": "example.com/team", "effect": "NoSchedule" });
+    found_and_fixed(&want, &bad, &with(bad.clone(), &format!("{SPEC}/taints"), json!([taint])));
+    // A soft taint keeps nobody away.
+    let soft = json!({ "key": "example.com/team", "effect": "PreferNoSchedule" });
+    let soft = with(bad, &format!("{SPEC}/taints"), json!([soft]));
+    assert!(report(&soft).findings.iter().any(|f| f.code == want.code));
+    // What every machine has singles out nobody.
+    for key in [ZONE, TYPE, "example.com/family"] {
+        let found = report(&asking("Exists", key, &[])).findings;
+        assert!(found.iter().all(|f| f.code != want.code), "{key} {found:#?}");
+    }
+}
