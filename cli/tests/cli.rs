@@ -336,6 +336,72 @@ fn explain_node_says_what_is_left() {
     assert_eq!(said["remaining"]["pods"], "9");
 }
 
+/// Findings in what is written on standard input, as JSON.
+fn lint_of(input: &str) -> (Ran, Value) {
+    let ran = run_in(&["lint", "-f", "-", "-o", "json"], input, "100");
+    let report = serde_json::from_str(&ran.out).unwrap_or(Value::Null);
+    (ran, report)
+}
+
+#[test]
+fn findings_exit_1_only_when_one_is_an_error() {
+    let (ran, report) = lint_of("{}");
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert_eq!(report, json!({ "findings": [] }));
+    let (ran, report) = lint_of(&world(vec![pod("a", "1")]).to_string());
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let found = report["findings"].as_array().cloned().unwrap_or_default();
+    let told = found.iter().find(|f| f["code"] == "MissingMemoryRequest").cloned();
+    assert_eq!(
+        told,
+        Some(json!({
+            "code": "MissingMemoryRequest", "severity": "warning", "object": "Pod default/a",
+            "message": "missing memory request: container `c`",
+            "fix": "set `spec.containers[0].resources.requests.memory` to what it uses in normal \
+                    operation, such as `256Mi`: a node is chosen by requests, and nothing is kept \
+                    for this container",
+        }))
+    );
+    let (ran, report) = lint_of(&world(vec![pod("a", "-1")]).to_string());
+    assert_eq!((ran.code, ran.err.as_str()), (1, ""));
+    let first = &report["findings"][0];
+    assert_eq!((&first["code"], &first["severity"]), (&json!("InvalidField"), &json!("error")));
+    assert_eq!(first["object"], "Pod default/a");
+}
+
+#[test]
+fn what_lint_cannot_read_is_bad_input() {
+    let ran = run_in(&["lint", "-f", "-"], "a: [", "100");
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    assert!(ran.err.starts_with("error: -:1"), "{}", ran.err);
+    let ran = run(&["lint", "-f", "no-such-file.yaml"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("no-such-file.yaml: no such file"), "{}", ran.err);
+    let ran = run(&["lint", "-f", "examples/eks-inflate", "--settings", "nonsense=1"]);
+    assert_eq!(ran.code, 2);
+}
+
+#[test]
+fn findings_fit_the_terminal_and_are_counted() {
+    let input = world(vec![pod("a", "-1"), pod("b", "1")]).to_string();
+    for columns in ["40", "100"] {
+        let ran = run_in(&["lint", "-f", "-"], &input, columns);
+        let width: usize = columns.parse().expect("a number");
+        assert!(ran.out.lines().all(|line| line.chars().count() <= width), "{}", ran.out);
+        let words: Vec<&str> = ran.out.split_whitespace().collect();
+        let text = words.join(" ");
+        assert!(text.starts_with("error InvalidField Pod default/a"), "{text}");
+        assert!(text.contains(" fix: set `spec.containers[0].resources.requests"), "{text}");
+        assert!(text.contains(" 1 error, 3 warnings, 2 findings for information"), "{text}");
+    }
+    let yaml = run_in(&["lint", "-f", "-", "-o", "yaml"], &input, "100");
+    assert!(
+        yaml.out.starts_with("findings:\n- code: InvalidField\n  severity: error\n"),
+        "{}",
+        yaml.out
+    );
+}
+
 #[test]
 fn the_catalog_can_be_looked_into() {
     let list = run(&["catalog", "list", "--region", "us-east-1", "--name", "m5.", "-o", "json"]);

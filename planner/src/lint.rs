@@ -10,10 +10,12 @@ mod images;
 mod labels;
 mod planned;
 mod refusals;
+mod regions;
 mod replicas;
 mod requests;
 mod stuck;
 mod types;
+mod variables;
 mod windows;
 mod workloads;
 mod world;
@@ -124,6 +126,7 @@ const RULES: &[Rule] = &[
     Rule::warning("NarrowNodePool", types::narrow_node_pool),
     Rule::warning("ReplicasWithoutPdb", replicas::replicas_without_pdb),
     Rule::warning("StuckPodHoldsNode", stuck::stuck_pod_holds_node),
+    Rule::warning("UnexpandedVariable", variables::unexpanded_variable),
     Rule::warning("UnlistedZone", zones::unlisted_zone),
     Rule::warning("UnpinnedImage", images::unpinned_image),
     Rule::info("BudgetIsNoRate", budgets::budget_is_no_rate),

@@ -1,6 +1,5 @@
 //! The plan of the input, and its warnings as findings.
 
-use super::refusals::is_refused_class;
 use super::world::World;
 use super::{Finding, Severity};
 use crate::options::Options;
@@ -136,14 +135,18 @@ pub(super) fn findings(world: &World<'_>) -> Vec<Finding> {
     .collect()
 }
 
-/// A node class that was refused is not absent.
+/// What was refused is not absent.
 fn is_of_refused(world: &World<'_>, notice: &Notice) -> bool {
-    if notice.code != "NodeClassNotFound" {
-        return false;
+    let is_refused = |object: &str| world.refused.iter().any(|r| r.object == object);
+    match notice.code.as_str() {
+        "NodeClassNotFound" => {
+            let pool = world.pools.iter().find(|pool| pool.name == notice.object);
+            pool.is_some_and(|pool| {
+                let class = &pool.object.spec.template.spec.node_class_ref;
+                is_refused(&format!("{} {}", class.kind, class.name))
+            })
+        }
+        "PriorityClassNotFound" => is_refused(&notice.object),
+        _ => false,
     }
-    let pool = world.pools.iter().find(|pool| pool.name == notice.object);
-    pool.is_some_and(|pool| {
-        let class = &pool.object.spec.template.spec.node_class_ref;
-        is_refused_class(world, &class.kind, &class.name)
-    })
 }

@@ -9,7 +9,6 @@ use super::world::World;
 use crate::catalog::Provider;
 use crate::error::{ErrorCode, PlanError};
 use crate::read::Refused;
-use crate::snapshot::NodeClass;
 
 const CLASS_REF: &str = "spec.template.spec.nodeClassRef";
 
@@ -133,15 +132,4 @@ fn fix(error: &PlanError, path: &str) -> String {
         ErrorCode::WrongType => format!("change the type of {path}{now}: {}", error.message),
         _ => format!("change {path}{now}: {}", error.message),
     }
-}
-
-/// What of the input is missing only because it was refused: node classes are told as absent
-/// that are there and cannot be read.
-pub(super) fn is_refused_class(world: &World<'_>, kind: &str, name: &str) -> bool {
-    let object = format!("{kind} {name}");
-    let is_there = world.snapshot.node_classes.iter().any(|class| match &class.object {
-        NodeClass::Ec2(own) => own.metadata.name.as_deref() == Some(name),
-        NodeClass::Aks(own) => own.metadata.name.as_deref() == Some(name),
-    });
-    !is_there && world.refused.iter().any(|refused| refused.object == object)
 }

@@ -91,7 +91,8 @@ fn missing(
         let Some((path, first)) = lacking.first() else { continue };
         let names = lacking.iter().map(|(_, own)| format!("`{}`", own.name));
         let message = format!(
-            "missing {name} {}: container{} {}",
+            "missing {} {}: container{} {}",
+            if name == "cpu" { "CPU" } else { name },
             of.word(),
             if lacking.len() == 1 { "" } else { "s" },
             super::listed(names)

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use dunnage_api::labels::ZONE;
 use k8s_openapi::api::core::v1::NodeSelectorTerm;
 
+use super::regions::region_of;
 use super::workloads::Workload;
-use super::world::World;
+use super::world::{Pool, World};
 use super::{Findings, listed};
 use crate::nearest::nearest;
 
@@ -46,17 +47,25 @@ pub(super) fn unlisted_zone(world: &World<'_>, found: &mut Findings) {
     }
 }
 
+/// The known zone that was most likely meant. A zone of a region that is there, and that no known
+/// zone is of, is no typing error.
 fn near<'w>(world: &'w World<'_>, zone: &str) -> Option<&'w str> {
+    let region = region_of(zone);
+    let is_known = || world.zones.iter().any(|known| region_of(known) == region);
+    if region.is_some() && !is_known() {
+        return None;
+    }
     nearest(zone, world.zones.iter().map(String::as_str))
 }
 
+/// Where the pool's machines are sold is known.
+fn is_sold_somewhere(pool: &Pool<'_>) -> bool {
+    pool.any.as_ref().is_some_and(|any| !any.zones.is_empty())
+}
+
 fn unsold(world: &World<'_>) -> Vec<Named> {
-    // Without any offering there is nothing to compare with.
-    if world.zones.is_empty() {
-        return Vec::new();
-    }
     let mut all = Vec::new();
-    for pool in &world.pools {
+    for pool in world.pools.iter().filter(|pool| is_sold_somewhere(pool)) {
         for (i, requirement) in pool.object.spec.template.spec.requirements.iter().enumerate() {
             if pool.label(&requirement.key) == ZONE && requirement.operator == "In" {
                 let path = format!("spec.template.spec.requirements[{i}].values");
@@ -70,8 +79,11 @@ fn unsold(world: &World<'_>) -> Vec<Named> {
             }
         }
     }
-    for workload in &world.workloads {
-        of_pods(world, workload, &mut all);
+    // Pods may go to any pool: only when all of them are known is a zone sold nowhere.
+    if !world.pools.is_empty() && world.pools.iter().all(is_sold_somewhere) {
+        for workload in &world.workloads {
+            of_pods(world, workload, &mut all);
+        }
     }
     all
 }
@@ -92,10 +104,7 @@ fn is_sold(world: &World<'_>, zone: &str) -> bool {
 
 fn of_pods(world: &World<'_>, workload: &Workload, all: &mut Vec<Named>) {
     let object = workload.object();
-    let is_zone = |key: &str| match world.pools.first() {
-        Some(_) => world.pools.iter().any(|pool| pool.label(key) == ZONE),
-        None => key == ZONE,
-    };
+    let is_zone = |key: &str| world.pools.iter().any(|pool| pool.label(key) == ZONE);
     let spec = &workload.spec;
     for (key, zone) in spec.node_selector.iter().flatten() {
         if is_zone(key) {

@@ -114,6 +114,57 @@ fn a_zone_that_is_like_no_other_is_told_as_well() {
     assert!(report(&known).findings.iter().all(|f| f.code != "UnlistedZone"));
 }
 
+/// The input with the built-in catalog of us-east-1, and a pool in these zones.
+fn in_catalog(zones: &[&str]) -> serde_json::Value {
+    let input = with(clean(), "/instanceTypes", serde_json::Value::Null);
+    let asked = json!({ "key": ZONE, "operator": "In", "values": zones });
+    with(input, &format!("{SPEC}/requirements/-"), asked)
+}
+
+#[test]
+fn a_zone_of_a_region_that_the_catalog_lacks_is_no_typing_error() {
+    let codes = |zones: &[&str]| {
+        let found = report(&in_catalog(zones)).findings;
+        let own = found.into_iter().filter(|f| f.code.ends_with("Zone"));
+        own.map(|f| (f.code, f.fix)).collect::<Vec<_>>()
+    };
+    assert_eq!(codes(&["us-east-1a"]), []);
+    for zone in ["us-eats-1a", "us-east-1aa", "us-east1a"] {
+        let fix = format!("write `us-east-1a` instead of `{zone}` in");
+        let found = codes(&["us-east-1a", zone]);
+        assert!(found.len() == 1 && found[0].0 == "UnknownZone", "{zone} {found:?}");
+        assert!(found[0].1.starts_with(&fix), "{zone} {found:?}");
+    }
+    for zone in ["us-east-2a", "us-west-1a", "ap-south-1b"] {
+        let found = codes(&["us-east-1a", zone]);
+        assert!(found.len() == 1 && found[0].0 == "UnlistedZone", "{zone} {found:?}");
+    }
+}
+
+#[test]
+fn a_variable_that_nobody_filled_in_is_told() {
+    let want = Want {
+        code: "UnexpandedVariable",
+        severity: Warning,
+        object: "EC2NodeClass default",
+        says: "`spec.role` holds `${CLUSTER_NAME}`",
+        fix: "pass the file through `envsubst` with CLUSTER_NAME set",
+    };
+    let role = |role: &str| with(clean(), "/nodeClasses/0/spec/role", json!(role));
+    found_and_fixed(&want, &role("KarpenterNodeRole-${CLUSTER_NAME}"), &role("node"));
+    let script = with(clean(), "/nodeClasses/0/spec/userData", json!("echo ${HOME}"));
+    assert_eq!(report(&script).findings, []);
+    let both = with(
+        role("${CLUSTER_NAME}"),
+        "/nodeClasses/0/spec/tags",
+        json!({ "team": "${TEAM}", "cluster": "${CLUSTER_NAME}" }),
+    );
+    let found = report(&both).findings;
+    assert!(
+        found[0].message.starts_with("`spec.role`, `spec.tags.cluster`, `spec.tags.team` hold")
+    );
+}
+
 #[test]
 fn exists_on_a_label_of_some_machines_wants_a_taint() {
     let want = Want {

@@ -15,7 +15,7 @@ fn what_a_container_lacks_is_told_with_the_field() {
         (
             "MissingCpuRequest",
             Warning,
-            "missing cpu request: container `main`",
+            "missing CPU request: container `main`",
             "requests.cpu",
             "250m",
         ),
@@ -33,7 +33,7 @@ fn what_a_container_lacks_is_told_with_the_field() {
             "limits.memory",
             "512Mi",
         ),
-        ("MissingCpuLimit", Info, "missing cpu limit: container `main`", "limits.cpu", "1"),
+        ("MissingCpuLimit", Info, "missing CPU limit: container `main`", "limits.cpu", "1"),
     ] {
         let fix = format!("set `{field}.{at}` ");
         let want = Want { code, severity, object: "Deployment shop/web", says, fix: &fix };
