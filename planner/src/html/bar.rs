@@ -65,7 +65,8 @@ pub(super) fn legend(out: &mut String, items: &[(&str, &str, &str)]) {
     for (class, letter, words) in items {
         let _ = write!(
             out,
-            "<li><span class=\"key {class}\" aria-hidden=\"true\">{letter}</span><span>{words}</span></li>"
+            "<li><span class=\"key {class}\" aria-hidden=\"true\">{letter}</span>\
+             <span>{words}</span></li>"
         );
     }
     out.push_str("</ul>");

@@ -118,56 +118,55 @@ impl Filling<'_> {
 
     /// What the letters mean. Pods are counted on one node, named on all `nodes`.
     fn table(&self, out: &mut String, sizes: &Sizes, shown: &[usize], nodes: usize) {
-        let count = if nodes > 1 { "Per node" } else { "Pods" };
+        let is_asked =
+            |at: &&usize| sizes.resources[**at] != "pods" && requested(self.kinds, **at) > 0;
+        let asked: Vec<usize> = shown.iter().filter(is_asked).copied().collect();
+        // A table that may be too wide for a narrow screen is reached by keyboard, to scroll it.
+        out.push_str(match asked.len() {
+            0..=3 => "<div class=\"wide\">",
+            _ => "<div class=\"wide\" role=\"group\" tabindex=\"0\" aria-label=\"Pods\">",
+        });
+        let (of, count) =
+            if nodes > 1 { ("Pods (all nodes)", "Per node") } else { ("Pods", "Number") };
         let _ = write!(
             out,
-            "<table class=\"pods\"><thead><tr><th scope=\"col\">Mark</th>\
-             <th scope=\"col\" class=\"n\">{count}</th>"
+            "<table class=\"pods\"><thead><tr>\
+             <th scope=\"col\"><span class=\"vh\">Letter</span></th>\
+             <th scope=\"col\" class=\"of\">{of}</th>\
+             <th scope=\"col\" class=\"n each\">{count}</th>"
         );
-        let asked: Vec<usize> = shown
-            .iter()
-            .copied()
-            .filter(|&at| sizes.resources[at] != "pods" && requested(self.kinds, at) > 0)
-            .collect();
         for &column in &asked {
-            let _ = write!(
-                out,
-                "<th scope=\"col\" class=\"n\">{}</th>",
-                Safe(short(&sizes.resources[column]))
-            );
+            let name = short(&sizes.resources[column]);
+            let _ = write!(out, "<th scope=\"col\" class=\"n\">{}</th>", Safe(name));
         }
-        let of = if nodes > 1 { "Of, on all nodes" } else { "Of" };
-        let _ = write!(out, "<th scope=\"col\" class=\"of\">{of}</th></tr></thead><tbody>");
+        out.push_str("</tr></thead><tbody>");
         for (at, kind) in self.kinds.iter().enumerate().take(MAX_KINDS) {
-            let _ = write!(
-                out,
-                "<tr><th scope=\"row\"><span class=\"key {}\">{}</span></th><td class=\"n\">{}</td>",
-                STYLES[at % STYLES.len()],
-                letter(at),
-                kind.count
-            );
+            let of = workloads(kind.names.iter().copied(), NAMED);
+            table_row(out, (STYLES[at % STYLES.len()], letter(at)), &of, kind.count);
             for &column in &asked {
                 let one = kind.shape.get(column).copied().unwrap_or(0);
                 let _ = write!(out, "<td class=\"n\">{}</td>", size(&sizes.resources[column], one));
             }
-            let of = workloads(kind.names.iter().copied(), NAMED);
-            let _ = write!(out, "<td class=\"of\">{}</td></tr>", Safe(&of));
+            out.push_str("</tr>");
         }
         let rest = self.kinds.get(MAX_KINDS..).unwrap_or_default();
         if !rest.is_empty() {
-            let _ = write!(
-                out,
-                "<tr><th scope=\"row\"><span class=\"key others\">…</span></th><td class=\"n\">{}</td>",
-                rest.iter().map(|kind| kind.count).sum::<usize>()
-            );
-            for _ in &asked {
-                out.push_str("<td></td>");
-            }
-            let of = format!("{} other sizes of pods", rest.len());
-            let _ = write!(out, "<td class=\"of\">{of}</td></tr>");
+            let of = format!("pods of {} other sizes", rest.len());
+            table_row(out, ("others", "…"), &of, rest.iter().map(|kind| kind.count).sum());
+            let _ = write!(out, "<td colspan=\"{}\"></td></tr>", asked.len().max(1));
         }
-        out.push_str("</tbody></table>");
+        out.push_str("</tbody></table></div>");
     }
+}
+
+/// The cells of a row that say whose pods it counts.
+fn table_row(out: &mut String, (style, letter): (&str, &str), of: &str, count: usize) {
+    let _ = write!(
+        out,
+        "<tr><th scope=\"row\"><span class=\"key {style}\">{letter}</span></th>\
+         <td class=\"of\">{}</td><td class=\"n\">{count}</td>",
+        Safe(of)
+    );
 }
 
 /// `A` to `X`.

@@ -80,7 +80,8 @@ fn names(out: &mut String, pods: &[&str]) {
     let shown = pods.get(..MAX_NAMES).unwrap_or(pods);
     let _ = write!(
         out,
-        "<details><summary>Names of {}</summary><p>{}",
+        "<details{}><summary>Names of {}</summary><p>{}",
+        if shown.len() < pods.len() { " class=\"cut\"" } else { "" },
         counted(pods.len(), "pod"),
         Safe(&shown.join(", "))
     );
@@ -97,7 +98,7 @@ pub(super) fn warnings(out: &mut String, plan: &Plan) {
         return;
     }
     out.push_str(
-        "<div class=\"wide\" role=\"region\" \
+        "<div class=\"wide\" role=\"group\" \
          tabindex=\"0\" aria-label=\"Warnings\"><table><thead><tr><th scope=\"col\">Code</th>\
          <th scope=\"col\">Object</th><th scope=\"col\">Message</th></tr></thead><tbody>",
     );

@@ -117,7 +117,7 @@ fn total(price: Money, count: usize) -> i128 {
 fn table(out: &mut String, caption: &str, rows: &[(MachineKey, usize)], whole: Money) {
     let _ = write!(
         out,
-        "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{caption}\"><table>\
+        "<div class=\"wide\" role=\"group\" tabindex=\"0\" aria-label=\"{caption}\"><table>\
          <thead><tr><th scope=\"col\">Machine</th><th scope=\"col\" class=\"n\">Nodes</th>\
          <th scope=\"col\" class=\"n\">USD/h each</th><th scope=\"col\" class=\"n\">USD/h</th>\
          <th scope=\"col\">Share of cost</th><th scope=\"col\">Capacity</th>\
@@ -139,7 +139,7 @@ fn table(out: &mut String, caption: &str, rows: &[(MachineKey, usize)], whole: M
         bar::share(out, "bound", all.0.map_or(0, i128::from), sum);
         let _ = write!(
             out,
-            "</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            "</td><td>{}</td><td>{}</td><td class=\"pool\">{}</td><td>{}</td></tr>",
             Safe(capacity),
             Safe(if zone.is_empty() { "–" } else { zone }),
             Safe(pool),

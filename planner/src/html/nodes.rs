@@ -24,7 +24,8 @@ pub(super) fn launched(out: &mut String, plan: &Plan, sizes: &Sizes) {
         return;
     }
     let all = groups(&plan.launch, sizes);
-    let pods = "pods: the letter stands in the table below the bars, ticks part equal pods";
+    let pods = "pods: the table below the bars says for each letter what one pod requests; ticks \
+                part equal pods";
     bar::legend(out, &[("k0", "A", pods), ("daemons", "", "DaemonSets"), ("free", "", "free")]);
     let _ = write!(
         out,
@@ -127,7 +128,9 @@ pub(super) fn names<'a>(out: &mut String, nodes: impl Iterator<Item = &'a [Strin
     if count == 0 {
         return;
     }
-    let _ = write!(out, "<details><summary>Names of {}</summary><ol>", counted(count, "pod"));
+    let class = if count > MAX_NAMES { " class=\"cut\"" } else { "" };
+    let _ =
+        write!(out, "<details{class}><summary>Names of {}</summary><ol>", counted(count, "pod"));
     let mut room = MAX_NAMES;
     for pods in nodes {
         if room == 0 {

@@ -1,7 +1,7 @@
 //! What a drawing of a plan needs beside the plan: how large pods and machines are, and what
 //! DaemonSets take of them. All of it is read from the tables that the plan was decided on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dunnage_api::labels::{CAPACITY_TYPE, INSTANCE_TYPE, ZONE};
 use dunnage_engine_core::problem::ABSENT;
@@ -121,7 +121,8 @@ impl<'a, 'w> Reader<'a, 'w> {
             machine
         };
         let launches = plan.launch.iter().map(&mut machine).collect();
-        let standing = nodes.iter().filter(|node| plan.bind.iter().any(|b| b.node == node.name));
+        let taking: BTreeSet<&str> = plan.bind.iter().map(|bind| bind.node.as_str()).collect();
+        let standing = nodes.iter().filter(|node| taking.contains(node.name.as_str()));
         Sizes {
             resources: self.columns.iter().map(|at| self.w.names.resources[*at].clone()).collect(),
             shapes,
@@ -197,8 +198,9 @@ impl<'a, 'w> Reader<'a, 'w> {
             pods: own.pods.len(),
             place: place.filter_map(|key| own.labels.get(key).cloned()).collect(),
         };
-        let row = self.w.names.nodes.iter().position(|name| *name == own.name);
-        let Some(node) = row.and_then(|row| self.w.p.nodes.get(row)) else { return standing };
+        // Nodes stand in the order of their names.
+        let row = self.w.names.nodes.binary_search(&own.name);
+        let Some(node) = row.ok().and_then(|row| self.w.p.nodes.get(row)) else { return standing };
         let available = self.row(self.w.row(node.available));
         let theirs = self.row(self.w.row(node.daemon_requests));
         let due = self.row(&daemons_due(self.w, node));

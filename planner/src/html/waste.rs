@@ -29,7 +29,7 @@ pub(super) fn table(out: &mut String, plan: &Plan, sizes: &Sizes) {
     );
     bar::legend(out, &[("k0", "", "pods"), ("daemons", "", "DaemonSets"), ("free", "", "free")]);
     out.push_str(
-        "<div class=\"wide\" role=\"region\" tabindex=\"0\" \
+        "<div class=\"wide\" role=\"group\" tabindex=\"0\" \
          aria-label=\"Requested and free\"><table><thead><tr><th scope=\"col\">Resource</th>\
          <th scope=\"col\" class=\"n\">Used</th><th scope=\"col\">Used and free</th>\
          <th scope=\"col\" class=\"n\">Pods</th><th scope=\"col\" class=\"n\">DaemonSets</th>\

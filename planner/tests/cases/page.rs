@@ -83,6 +83,25 @@ fn the_page_needs_nothing_but_itself() {
     }
 }
 
+/// A notebook shows the page inside its own: styles may not reach beyond the page's root.
+#[test]
+fn styles_hold_below_the_root_only() {
+    let (_, page) = page(&world());
+    let style = between(&page, "<style>", "</style>")[0];
+    let mut selectors = 0;
+    for line in style.lines() {
+        let rules = line.split_once("){").filter(|_| line.starts_with("@media"));
+        for rule in rules.map_or(line, |(_, rules)| rules).split('}') {
+            let Some((list, _)) = rule.split_once('{') else { continue };
+            for selector in list.split(',') {
+                assert!(selector.contains(".dunnage"), "`{selector}` reaches beyond the page");
+                selectors += 1;
+            }
+        }
+    }
+    assert!(selectors > 50, "{selectors} selectors");
+}
+
 #[test]
 fn names_cannot_become_markup() {
     let evil = "x\"><script>alert('1')</script>&amp;";
@@ -268,6 +287,29 @@ fn the_same_plan_gives_the_same_bytes_in_any_order() {
     }
     assert_eq!(first, page(&own).1);
     assert_eq!(first, page(&turned).1);
+}
+
+/// A node of many small pods: the first sizes have letters, the rest one segment; names are cut.
+#[test]
+fn what_is_left_out_of_a_node_is_counted() {
+    let own = (0..30).flat_map(|i| {
+        let size = format!("{}m", 400 - i);
+        (0..2).map(move |k| pod(&format!("s{i}-{k}"), &size, "64Mi"))
+    });
+    let large = machine("XXL", 32, 128, 1.0);
+    let (plan, page) = page(&world().types(vec![large]).pools([pool("p", vec![])]).pods(own));
+    assert_eq!((plan.launch.len(), plan.unplaced.len()), (1, 0));
+    assert!(page.contains("<td class=\"of\">pods of 6 other sizes</td><td class=\"n\">12</td>"));
+    let letters = between(&page, "<tr><th scope=\"row\"><span class=\"key k", "</span>");
+    assert_eq!((letters.len(), letters[23]), (24, "5\">X"));
+    assert!(page.contains("<details class=\"cut\"><summary>Names of 60 pods</summary>"));
+    assert!(page.contains("<p>20 more are named by <code>-o json</code>.</p>"));
+    let (_, widths) = bars(&page)
+        .into_iter()
+        .find(|(name, _)| name.starts_with("pods: pods 60, "))
+        .expect("pods");
+    // Of 110: 2 for each letter, 12 others, 50 free.
+    assert_eq!((widths.len(), &widths[24..]), (26, &[1091, 4546][..]));
 }
 
 /// Two thousand nodes, no two alike: the page stays small, says what it leaves out, and counts it.
