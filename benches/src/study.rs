@@ -93,6 +93,8 @@ fn number(text: &str) -> u32 {
     text.parse().unwrap_or_else(|_| panic!("`{text}` is no number"))
 }
 
+const BOUNDS: &str = include_str!("../data/study/bounds.csv");
+
 /// Columns before those of the sizes.
 const SHAPE: usize = 5;
 
@@ -125,6 +127,14 @@ impl Input {
             count: number(row[column]),
         };
         rows(self.family.rows).skip(1).map(class).filter(|class| class.count > 0).collect()
+    }
+
+    /// USD per hour that no plan can undercut, as the study proved; two decimals.
+    pub fn proven_usd(&self) -> f64 {
+        let pods = self.pods.to_string();
+        let own = rows(BOUNDS).find(|row| row[0] == self.family.name && row[1] == pods);
+        let text = own.unwrap_or_else(|| panic!("no bound of {}", self.name()))[2];
+        text.parse().unwrap_or_else(|_| panic!("`{text}` is no number"))
     }
 
     /// The whole input.

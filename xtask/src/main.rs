@@ -5,6 +5,7 @@
 
 mod args;
 mod arrows;
+mod bench;
 mod cases;
 mod check;
 mod columns;
@@ -34,7 +35,13 @@ usage: cargo xtask VERB [options]
   same      shuffled inputs and both builds give the same bytes
             [--inputs DIR] [--largest BYTES]
   study     plan the inputs of the packing study; cost, bound and effort against limits
-            [NAME...] [--out DIR] [--effort default|high|both] [--write-only]
+            [NAME...] [--effort default|high|both] [--surcharge USD]
+            [--out DIR] [--write-only]
+  bench karpenter     beside Karpenter's own scheduler, on the same inputs, in one run
+            [--only NAME] [--heavy]
+  bench scaling       CPU time against pods, classes and types, with exponents
+            [--strategy NAME] [--largest PODS]
+  bench instructions  what each stage costs, against committed numbers  [--only NAME] [--update]
   ci        check, nostd, cases, oracle without the large inputs, test
 ";
 
@@ -51,6 +58,7 @@ fn main() -> ExitCode {
         "fuzz" => fuzz::Options::parse(&rest).and_then(|o| fuzz::fuzz(&o)),
         "oracle" => oracle::Options::parse(&rest).and_then(|o| oracle::oracle(&o)),
         "same" => same::Options::parse(&rest).and_then(|o| same::same(&o)),
+        "bench" => bench::bench(&rest),
         "study" => study::Options::parse(&rest).and_then(|o| study::study(&o)),
         measure::VERB => return measure::in_between(&rest),
         "" | "help" | "--help" | "-h" => {

@@ -50,23 +50,24 @@ pub fn run(program: &Path, words: &[&str]) -> Result<Run, String> {
     Ok(Run { stdout, cpu_seconds, peak_mib })
 }
 
-/// Builds the program that writes inputs and measures stages, and returns its path.
+/// What is measured, and with what.
+pub struct Programs {
+    /// The command line, as users get it.
+    pub dunnage: PathBuf,
+    /// Writes inputs and measures stages.
+    pub measure: PathBuf,
+}
+
+/// Builds both programs in one step, which compiles the planner once.
 ///
 /// # Errors
 /// The build failed.
-pub fn build() -> Result<PathBuf, String> {
+pub fn build() -> Result<Programs, String> {
     let mut cargo = run::cargo();
-    cargo.args([
-        "build",
-        "--release",
-        "--quiet",
-        "--package",
-        "dunnage-benches",
-        "--bin",
-        "measure",
-    ]);
-    run::step(&mut cargo)?;
-    Ok(run::target_dir().join("release").join("measure"))
+    cargo.args(["build", "--release", "--package", "dunnage", "--package", "dunnage-benches"]);
+    run::step(cargo.args(["--bin", "dunnage", "--bin", "measure"]))?;
+    let dir = run::target_dir().join("release");
+    Ok(Programs { dunnage: dir.join("dunnage"), measure: dir.join("measure") })
 }
 
 /// A place for files of measurements.

@@ -11,7 +11,6 @@ use serde_json::Value;
 
 use self::limits::Found;
 use crate::columns::Columns;
-use crate::oracle::programs;
 use crate::{args, measure, run};
 
 /// Options of the verb.
@@ -19,16 +18,20 @@ pub struct Options {
     names: Vec<String>,
     out: PathBuf,
     efforts: Vec<String>,
+    /// USD per hour that each node counts more while choosing; the program's own if none.
+    surcharge: Option<String>,
     is_write_only: bool,
 }
 
 impl Options {
-    /// Reads `[--out DIR] [--effort default|high|both] [--write-only] [NAME...]`.
+    /// Reads `[--out DIR] [--effort default|high|both] [--surcharge USD] [--write-only]
+    /// [NAME...]`.
     ///
     /// # Errors
     /// An unknown option or effort.
     pub fn parse(words: &[String]) -> Result<Self, String> {
-        let (t, names) = args::table_and_names(words, &["out", "effort"], &["write-only"])?;
+        let valued = ["out", "effort", "surcharge"];
+        let (t, names) = args::table_and_names(words, &valued, &["write-only"])?;
         let efforts: &[&str] = match t.get("effort").map_or("default", String::as_str) {
             "default" => &["default"],
             "high" => &["high"],
@@ -42,6 +45,7 @@ impl Options {
                 None => measure::scratch("study")?,
             },
             efforts: efforts.iter().map(|&effort| effort.to_owned()).collect(),
+            surcharge: t.get("surcharge").cloned(),
             is_write_only: t.contains_key("write-only"),
         })
     }
@@ -61,14 +65,18 @@ pub struct Known {
 /// # Errors
 /// A program does not build or run, or a row is over a limit without being a known exception.
 pub fn study(options: &Options) -> Result<(), String> {
-    let measure = measure::build()?;
+    let measure::Programs { dunnage, measure } = measure::build()?;
     let names = chosen(&measure, &options.names)?;
     write(&measure, &options.out, "workloads", &names)?;
+    if let Some(usd) = &options.surcharge {
+        for name in &names {
+            add_setting(&options.out.join(format!("{name}.json")), "nodeSurcharge", usd)?;
+        }
+    }
     if options.is_write_only {
         println!("{} inputs in {}", names.len(), options.out.display());
         return Ok(());
     }
-    let dunnage = programs::build_dunnage()?;
     let known = known(&data("bounds.csv")?)?;
     let mut rows = Vec::new();
     for effort in &options.efforts {
@@ -76,6 +84,10 @@ pub fn study(options: &Options) -> Result<(), String> {
             let file = options.out.join(format!("{name}.json"));
             rows.push(plan(&dunnage, &file, name, effort)?);
         }
+    }
+    match &options.surcharge {
+        Some(usd) => println!("each node counts {usd} USD/h more while choosing\n"),
+        None => println!("each node counts as much more while choosing as it does by default\n"),
     }
     print(&rows, &known);
     verdict(&rows, &known)
@@ -116,6 +128,14 @@ pub fn write(measure: &Path, dir: &Path, form: &str, names: &[String]) -> Result
     let mut words = vec!["inputs", &shown, form];
     words.extend(names.iter().map(String::as_str));
     measure::run(measure, &words).map(|_| ())
+}
+
+fn add_setting(file: &Path, name: &str, value: &str) -> Result<(), String> {
+    let said = |why: &dyn std::fmt::Display| format!("{}: {why}", file.display());
+    let text = fs::read_to_string(file).map_err(|why| said(&why))?;
+    let mut input: Value = serde_json::from_str(&text).map_err(|why| said(&why))?;
+    input["settings"][name] = Value::from(value);
+    fs::write(file, input.to_string()).map_err(|why| said(&why))
 }
 
 /// A file of the study's data.
