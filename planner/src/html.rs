@@ -115,17 +115,19 @@ fn figures(out: &mut String, plan: &Plan) {
             grouped(bound as u128)
         ),
     };
-    let gap =
-        cost.gap.map_or_else(|| "none proven".to_owned(), |gap| format!("{:.2} %", gap * 100.0));
+    let gap = cost.gap.map(|gap| format!("{:.2} %", gap * 100.0));
     let unplaced = grouped(plan.unplaced.len() as u128);
     let left = match plan.unplaced.len() {
         0 => unplaced,
         _ => format!("<a href=\"#dunnage-unplaced\">{unplaced}</a>"),
     };
-    let bound_usd = match cost.lower_bound_per_hour.0 {
-        None => "none proven".to_owned(),
-        Some(_) => usd(cost.lower_bound_per_hour),
+    let bound_usd = cost.lower_bound_per_hour.0.map(|_| usd(cost.lower_bound_per_hour));
+    let proven = |value: Option<String>, note: &str| match value {
+        Some(value) => (value, note.to_owned()),
+        None => ("–".to_owned(), "none proven".to_owned()),
     };
+    let (bound_usd, bound_note) = proven(bound_usd, "USD per hour");
+    let (gap, gap_note) = proven(gap, "above the bound");
     out.push_str("<dl class=\"figures\">");
     for (name, value, note) in [
         ("Nodes to launch", grouped(plan.launch.len() as u128), String::new()),
@@ -133,8 +135,8 @@ fn figures(out: &mut String, plan: &Plan) {
         ("Pods unplaced", left, String::new()),
         ("USD per hour", usd(cost.launch_per_hour), String::new()),
         ("USD per month", usd_per_month(cost.launch_per_hour), "730 hours".to_owned()),
-        ("Proven lower bound", bound_usd, "USD per hour".to_owned()),
-        ("Gap", gap, "above the bound".to_owned()),
+        ("Proven lower bound", bound_usd, bound_note),
+        ("Gap", gap, gap_note),
     ] {
         let _ = write!(out, "<div><dt>{name}</dt><dd>{value}");
         if !note.is_empty() {

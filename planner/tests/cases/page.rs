@@ -257,6 +257,7 @@ fn the_page_is_well_formed() {
 fn what_has_no_bound_says_so() {
     let (_, page) = page_with(&everything(), Strategy::Karpenter);
     assert!(page.contains("There is no proven bound"));
+    assert!(page.contains("<dt>Gap</dt><dd>–<small>none proven</small>"));
     let (_, page) = page_with(&everything(), Strategy::Cheapest);
     assert!(page.contains("proven, no set of machines for these pods costs less"));
     let (_, page) = page_with(&world(), Strategy::Cheapest);
