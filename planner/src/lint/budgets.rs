@@ -111,14 +111,12 @@ pub(super) fn budget_gap(world: &World<'_>, found: &mut Findings) {
         for reason in reasons(pool) {
             let Some(windows) = windows(all.iter().filter(|b| b.names(reason))) else { continue };
             let Some(gap) = first_gap(&windows, now) else { continue };
-            let until = match end_of_gap(&windows, gap) {
-                Some(end) => format!(", until {}", moment(end)),
-                None => " and at any time".to_owned(),
+            let when = match end_of_gap(&windows, gap) {
+                Some(end) => format!("at {}, until {}", moment(gap, now), moment(end, now)),
+                None => "at any time".to_owned(),
             };
             let message = format!(
-                "no budget names {reason} at {}{until}: any number of nodes may be disrupted for \
-                 it then",
-                moment(gap)
+                "no budget names {reason} {when}: any number of nodes may be disrupted for it then"
             );
             let fix = format!(
                 "add to `spec.disruption.budgets` one without schedule, which holds at all \

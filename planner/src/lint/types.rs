@@ -99,7 +99,8 @@ pub(super) fn narrow_node_pool(world: &World<'_>, found: &mut Findings) {
     for pool in &world.pools {
         let (Some(own), Some(wide)) = (&pool.own, &pool.wide) else { continue };
         let (few, many) = (own.types.len(), wide.types.len());
-        if few == 0 || few >= FEW_TYPES || many <= few {
+        // Where nobody could do better there is nothing to mend.
+        if few == 0 || few >= FEW_TYPES || many < FEW_TYPES {
             continue;
         }
         let message = format!(

@@ -60,10 +60,11 @@ pub(super) fn covers_working_days(windows: &[Window], from: i64, hours: i64) -> 
     })
 }
 
-/// `12:00 UTC on 2026-12-01`.
-pub(super) fn moment(at: i64) -> String {
+/// `12:00 UTC on Tue 2026-12-01`; without the day when the input tells no time.
+pub(super) fn moment(at: i64, now: i64) -> String {
+    let form = if now == 0 { "%H:%M UTC on %a" } else { "%H:%M UTC on %a %Y-%m-%d" };
     match Timestamp::from_second(at) {
-        Ok(time) => time.strftime("%H:%M UTC on %Y-%m-%d").to_string(),
+        Ok(time) => time.strftime(form).to_string(),
         Err(_) => format!("second {at}"),
     }
 }
@@ -91,7 +92,8 @@ mod tests {
         assert_eq!(first_gap(&[window("@hourly", 1)], NOON), None);
         assert_eq!(first_gap(&[window("0 0 1 * *", 24 * 31)], NOON), None);
         assert_eq!(first_gap(&[], NOON), Some(NOON));
-        assert_eq!(moment(NOON), "12:00 UTC on 2026-12-01");
+        assert_eq!(moment(NOON, NOON), "12:00 UTC on Tue 2026-12-01");
+        assert_eq!(moment(HOUR_SECS, 0), "01:00 UTC on Thu");
     }
 
     #[test]

@@ -228,6 +228,8 @@ impl Reader<'_> {
 pub(super) fn probes(workloads: &[Workload]) -> Vec<Sourced<Pod>> {
     let of = |(i, workload): (usize, &Workload)| {
         let own = &workload.spec;
+        // What asks for more than can be counted fits nowhere.
+        crate::pod::requests_of(own, None).ok()?;
         let affinity = own.affinity.as_ref().and_then(|a| a.node_affinity.clone());
         let spec = PodSpec {
             containers: own.containers.clone(),
@@ -258,9 +260,9 @@ pub(super) fn probes(workloads: &[Workload]) -> Vec<Sourced<Pod>> {
             spec: Some(spec),
             status: Some(PodStatus { conditions: Some(vec![pending]), ..PodStatus::default() }),
         };
-        Sourced::from(pod)
+        Some(Sourced::from(pod))
     };
-    workloads.iter().enumerate().map(of).collect()
+    workloads.iter().enumerate().filter_map(of).collect()
 }
 
 /// Finds out which pools take each workload. `pods` are the pods of each class.

@@ -11,16 +11,20 @@ use super::world::{Pool, World};
 use super::{Findings, listed};
 use crate::nearest::nearest;
 
+const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
+
 /// A zone that an object names.
 struct Named {
     object: String,
     path: String,
     zone: String,
+    /// Pods go elsewhere when nothing is there.
+    is_preferred: bool,
 }
 
 /// A zone is most likely a misspelt one.
 pub(super) fn unknown_zone(world: &World<'_>, found: &mut Findings) {
-    for Named { object, path, zone } in unsold(world) {
+    for Named { object, path, zone, .. } in unsold(world).into_iter().filter(|n| !n.is_preferred) {
         let Some(meant) = near(world, &zone) else { continue };
         found.add(
             object,
@@ -32,18 +36,20 @@ pub(super) fn unknown_zone(world: &World<'_>, found: &mut Findings) {
     }
 }
 
-/// A zone that looks like none that is known.
+/// A zone that looks like none that is known, or that is only preferred.
 pub(super) fn unlisted_zone(world: &World<'_>, found: &mut Findings) {
-    for Named { object, path, zone } in unsold(world) {
-        if near(world, &zone).is_some() {
-            continue;
-        }
-        let known = listed(world.zones.iter().map(|zone| format!("`{zone}`")));
-        found.add(
-            object,
-            format!("`{path}` names zone `{zone}`, in which the catalog sells nothing"),
-            format!("write a zone that is known in `{path}`, such as {known}"),
-        );
+    for Named { object, path, zone, is_preferred } in unsold(world) {
+        let meant = near(world, &zone);
+        let fix = match meant {
+            Some(_) if !is_preferred => continue,
+            Some(meant) => format!("write `{meant}` instead of `{zone}` in `{path}`"),
+            None => {
+                let known = listed(world.zones.iter().map(|zone| format!("`{zone}`")));
+                format!("write a zone that is known in `{path}`, such as {known}")
+            }
+        };
+        let message = format!("`{path}` names zone `{zone}`, in which the catalog sells nothing");
+        found.add(object, message, fix);
     }
 }
 
@@ -94,6 +100,7 @@ fn named(world: &World<'_>, object: &str, path: &str, zones: &[String], all: &mu
         object: object.to_owned(),
         path: path.to_owned(),
         zone: zone.clone(),
+        is_preferred: path.contains(PREFERRED),
     }));
 }
 
@@ -131,7 +138,6 @@ fn of_pods(world: &World<'_>, workload: &Workload, all: &mut Vec<Named>) {
     }
     let preferred = affinity.preferred_during_scheduling_ignored_during_execution.iter().flatten();
     for (i, own) in preferred.enumerate() {
-        let list = "preferredDuringSchedulingIgnoredDuringExecution";
-        term(format!("{at}.{list}[{i}].preference"), &own.preference);
+        term(format!("{at}.{PREFERRED}[{i}].preference"), &own.preference);
     }
 }

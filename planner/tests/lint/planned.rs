@@ -261,6 +261,8 @@ fn buffers() {
 
 #[test]
 fn regions() {
+    // Regions are told with pods or without, and without them much sooner.
+    let catalog = || with(catalog(), "/deployments", json!([]));
     let plain = with(catalog(), "/settings", Value::Null);
     told("DefaultRegion", "input", "us-east-1", "`--catalog REGION`", &plain, &catalog());
     let set = |region: &str| with(catalog(), "/settings", json!({ "region": region }));

@@ -108,6 +108,21 @@ fn a_zone_that_is_like_no_other_is_told_as_well() {
     };
     let input = asking("In", ZONE, &["zone-a", "moon-1"]);
     found_and_fixed(&want, &input, &asking("In", ZONE, &["zone-a"]));
+    // Pods go elsewhere when a preference is for nowhere.
+    let preferring = |zone: &str| {
+        let preference = json!({ "matchExpressions": [
+            { "key": ZONE, "operator": "In", "values": [zone] }] });
+        let preferred = json!({ "preferredDuringSchedulingIgnoredDuringExecution": [
+            { "weight": 1, "preference": preference }] });
+        with(clean(), &format!("{PODS}/affinity"), json!({ "nodeAffinity": preferred }))
+    };
+    let preferred = Want {
+        object: "Deployment shop/web",
+        says: "[0].preference.matchExpressions[0].values` names zone `zone-bb`",
+        fix: "write `zone-b` instead of `zone-bb`",
+        ..want
+    };
+    found_and_fixed(&preferred, &preferring("zone-bb"), &preferring("zone-b"));
     // A subnet that was found there proves the zone.
     let subnet = json!({ "subnets": [{ "id": "subnet-1", "zone": "moon-1" }] });
     let known = with(input, "/nodeClasses/0/status", subnet);
@@ -117,6 +132,7 @@ fn a_zone_that_is_like_no_other_is_told_as_well() {
 /// The input with the built-in catalog of us-east-1, and a pool in these zones.
 fn in_catalog(zones: &[&str]) -> serde_json::Value {
     let input = with(clean(), "/instanceTypes", serde_json::Value::Null);
+    let input = with(input, "/deployments", json!([]));
     let asked = json!({ "key": ZONE, "operator": "In", "values": zones });
     with(input, &format!("{SPEC}/requirements/-"), asked)
 }
@@ -128,17 +144,16 @@ fn a_zone_of_a_region_that_the_catalog_lacks_is_no_typing_error() {
         let own = found.into_iter().filter(|f| f.code.ends_with("Zone"));
         own.map(|f| (f.code, f.fix)).collect::<Vec<_>>()
     };
-    assert_eq!(codes(&["us-east-1a"]), []);
-    for zone in ["us-eats-1a", "us-east-1aa", "us-east1a"] {
-        let fix = format!("write `us-east-1a` instead of `{zone}` in");
-        let found = codes(&["us-east-1a", zone]);
-        assert!(found.len() == 1 && found[0].0 == "UnknownZone", "{zone} {found:?}");
-        assert!(found[0].1.starts_with(&fix), "{zone} {found:?}");
+    let misspelt = ["us-east-1aa", "us-east1a", "us-eats-1a"];
+    let found = codes(&["us-east-1a", misspelt[0], misspelt[1], misspelt[2]]);
+    assert_eq!(found.len(), 3, "{found:?}");
+    for (zone, (code, fix)) in misspelt.into_iter().zip(&found) {
+        assert_eq!(*code, "UnknownZone");
+        assert!(fix.starts_with(&format!("write `us-east-1a` instead of `{zone}` in")), "{fix}");
     }
-    for zone in ["us-east-2a", "us-west-1a", "ap-south-1b"] {
-        let found = codes(&["us-east-1a", zone]);
-        assert!(found.len() == 1 && found[0].0 == "UnlistedZone", "{zone} {found:?}");
-    }
+    let found = codes(&["us-east-1a", "us-east-2a", "us-west-1a", "ap-south-1b"]);
+    let found: Vec<&str> = found.iter().map(|(code, _)| *code).collect();
+    assert_eq!(found, ["UnlistedZone"; 3]);
 }
 
 #[test]
