@@ -4,6 +4,7 @@
 //! lowered once. Nothing is planned for its own sake here; the warnings of a plan are repeated,
 //! since whoever asks for findings wants all of them.
 
+mod arches;
 mod budgets;
 mod critical;
 mod images;
@@ -130,6 +131,7 @@ const RULES: &[Rule] = &[
     Rule::warning("UnlistedZone", zones::unlisted_zone),
     Rule::warning("UnpinnedImage", images::unpinned_image),
     Rule::info("BudgetIsNoRate", budgets::budget_is_no_rate),
+    Rule::info("ImageWithoutPool", arches::image_without_pool),
     Rule::info("MissingCpuLimit", requests::missing_cpu_limit),
     Rule::info("OldImage", images::old_image),
     Rule::info("ReplicasWithoutSpread", replicas::replicas_without_spread),

@@ -19,15 +19,17 @@ const OLD_DAYS: i64 = 90;
 const DAY_SECS: i64 = 24 * 3600;
 
 /// What the input shows of an image.
-struct Image {
+pub(super) struct Image {
     /// Where it stands: a field of the class, with what is written there.
-    shown: String,
+    pub(super) shown: String,
     /// Its family.
     family: Option<&'static str>,
     /// Minor version of Kubernetes 1 that it is for.
     minor: Option<u32>,
     /// The day on which it was made, as `20260131`.
     date: Option<String>,
+    /// Its architecture, as nodes are labelled.
+    pub(super) arch: Option<&'static str>,
 }
 
 impl Image {
@@ -40,7 +42,20 @@ impl Image {
             is_day.then(|| digits.to_owned())
         });
         let minor = parts().find_map(minor_of);
-        Self { shown: format!("`{field}: {text}`"), family, minor, date }
+        let shown = format!("`{field}: {text}`");
+        Self { shown, family, minor, date, arch: arch_of(text) }
+    }
+}
+
+/// Architecture by the name of an image or the path of a parameter: AL2 names arm64 only.
+fn arch_of(text: &str) -> Option<&'static str> {
+    let parts: Vec<&str> = text.split(['-', '/', '@']).collect();
+    let is_al2 = || family_of_name(text).or_else(|| family_of_path(text)) == Some("AL2");
+    match () {
+        () if parts.iter().any(|part| matches!(*part, "arm64" | "aarch64")) => Some("arm64"),
+        () if parts.iter().any(|part| matches!(*part, "x86_64" | "amd64")) => Some("amd64"),
+        () if is_al2() => Some("amd64"),
+        () => None,
     }
 }
 
@@ -86,7 +101,7 @@ fn family_of_text(text: &str, marks: &[(&str, &'static str)]) -> Option<&'static
 }
 
 /// Every image that the class names, by its terms and by its status.
-fn images(class: &EC2NodeClass) -> Vec<Image> {
+pub(super) fn images(class: &EC2NodeClass) -> Vec<Image> {
     let mut all = Vec::new();
     for (i, term) in class.spec.ami_selector_terms.iter().enumerate() {
         let field = |name: &str| format!("spec.amiSelectorTerms[{i}].{name}");
@@ -109,7 +124,10 @@ fn images(class: &EC2NodeClass) -> Vec<Image> {
     all
 }
 
-fn classes<'w>(world: &'w World<'_>) -> impl Iterator<Item = (String, &'w EC2NodeClass)> {
+/// The classes of AWS with their names.
+pub(super) fn classes<'w>(
+    world: &'w World<'_>,
+) -> impl Iterator<Item = (String, &'w EC2NodeClass)> {
     world.snapshot.node_classes.iter().filter_map(|class| match &class.object {
         NodeClass::Ec2(class) => {
             let name = class.metadata.name.as_deref().unwrap_or_default();

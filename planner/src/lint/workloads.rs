@@ -7,6 +7,7 @@ use k8s_openapi::api::core::v1::{
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
+use super::world::is_twin;
 use crate::defaults::Priorities;
 use crate::defaults::requests::ContainerDefaults;
 use crate::explain::sold_as;
@@ -270,9 +271,13 @@ pub(super) fn takers(w: &Words<'_>, pods: &[Vec<String>], workloads: &mut [Workl
     for (class, pods) in w.p.classes.iter().zip(pods) {
         let mut takers = BTreeMap::new();
         for (row, template) in w.p.templates.iter().enumerate() {
+            let pool = w.pool(row as u32);
+            if is_twin(pool) {
+                continue;
+            }
             let sold = sold_as(w, class, template);
             if sold != (false, false) {
-                takers.insert(w.pool(row as u32).to_owned(), sold);
+                takers.insert(pool.to_owned(), sold);
             }
         }
         let rows = pods.iter().filter_map(|pod| pod.strip_prefix(PROBE)?.strip_prefix('/'));

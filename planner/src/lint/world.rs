@@ -140,7 +140,11 @@ fn stands(snapshot: &Snapshot) -> impl Iterator<Item = String> + '_ {
     nodes.chain(subnets.map(|subnet| subnet.zone.clone()))
 }
 
-/// No pool of the input has such a name: names have no slash.
+/// True for the name of a pool that no input has: names of objects have no slash.
+pub(super) fn is_twin(pool: &str) -> bool {
+    pool.contains('/')
+}
+
 fn wide_name(pool: &str) -> String {
     format!("{pool}/wide")
 }

@@ -151,3 +151,35 @@ fn an_image_older_than_a_quarter_is_told_with_its_age() {
     let alias = |alias: &str| class(Value::Null, json!([{ "alias": alias }]));
     found_and_fixed(&told, &alias("al2023@v20260801"), &alias("al2023@v20260902"));
 }
+
+#[test]
+fn an_image_that_no_pool_launches_is_told() {
+    let told = want(
+        "ImageWithoutPool",
+        Info,
+        "amazon-linux-2023/arm64/standard/recommended/image_id` is an image for arm64, which no \
+         NodePool of this class launches (NodePool p)",
+        "allow `arm64` for `kubernetes.io/arch` in `spec.template.spec.requirements` of NodePool p",
+    );
+    let paths = json!([{ "ssmParameter": AL2023_PATH },
+        { "ssmParameter": AL2023_PATH.replace("arm64", "x86_64") }]);
+    let input = class(json!("AL2023"), paths);
+    let on = |arches: Value| {
+        let asked = json!({ "key": "kubernetes.io/arch", "operator": "In", "values": arches });
+        with(input.clone(), &format!("{SPEC}/requirements/-"), asked)
+    };
+    found_and_fixed(&told, &on(json!(["amd64"])), &on(json!(["amd64", "arm64"])));
+    let one = class(json!("AL2023"), json!([{ "id": "ami-1" }, { "id": "ami-2" }]));
+    let named = json!({ "amis": [
+        { "id": "ami-1", "name": "amazon-eks-node-1.32-v20261101", "requirements": [] },
+        { "id": "ami-2", "name": "amazon-eks-arm64-node-1.32-v20261101", "requirements": [] }] });
+    let bad = with(
+        with(one, STATUS, named),
+        &format!("{SPEC}/requirements/-"),
+        json!({ "key": "kubernetes.io/arch", "operator": "NotIn", "values": ["arm64"] }),
+    );
+    let found = report(&bad).findings;
+    let own: Vec<_> = found.iter().filter(|f| f.code == told.code).collect();
+    assert_eq!(own.len(), 1, "{found:#?}");
+    assert!(own[0].message.contains("status.amis[ami-2].name"), "{own:#?}");
+}

@@ -367,3 +367,27 @@ fn karpenters_own_rules() {
         (&limited, &of(Strategy::Greedy)),
     );
 }
+
+/// Whoever lints sees what whoever plans is warned of.
+#[test]
+fn the_warnings_of_the_plan_are_all_there() {
+    let mut input = catalog();
+    input["pods"] = json!([
+        pending(Some("vital")),
+        with(with(pending(None), "/metadata/name", json!("two")), "/spec/nodeName", json!("gone"))
+    ]);
+    input["settings"] = json!({ "LOG_LEVEL": "debug", "featureGates": "StaticCapcity=true" });
+    input["nodePools"][0]["spec"]["colour"] = json!("red");
+    input["nodeClasses"] = json!([]);
+    let source = Source { name: "a.json".to_owned(), text: input.to_string() };
+    let snapshot = dunnage_planner::read::read(&[source]).expect("readable");
+    let plan = dunnage_planner::plan::plan(&snapshot, &Options::default()).expect("a plan");
+    let found = report(&input).findings;
+    assert!(plan.warnings.len() > 5, "{:#?}", plan.warnings);
+    for warning in &plan.warnings {
+        let is_same = |f: &&dunnage_planner::lint::Finding| {
+            (f.code, &f.object, &f.message) == (&*warning.code, &warning.object, &warning.message)
+        };
+        assert_eq!(found.iter().filter(is_same).count(), 1, "{warning:?} {found:#?}");
+    }
+}
