@@ -82,7 +82,9 @@ pub fn study(options: &Options) -> Result<(), String> {
     for effort in &options.efforts {
         for name in &names {
             let file = options.out.join(format!("{name}.json"));
-            rows.push(plan(&dunnage, &file, name, effort)?);
+            let mut row = plan(&dunnage, &file, name, effort)?;
+            row.is_surcharged = options.surcharge.is_none();
+            rows.push(row);
         }
     }
     match &options.surcharge {
@@ -171,6 +173,7 @@ fn plan(dunnage: &Path, file: &Path, name: &str, effort: &str) -> Result<Found, 
     Ok(Found {
         name: name.to_owned(),
         effort: effort.to_owned(),
+        is_surcharged: true,
         nodes: rows("launch"),
         unplaced: rows("unplaced"),
         cost: usd("launchPerHour")?,
@@ -202,7 +205,7 @@ fn print(rows: &[Found], known: &BTreeMap<String, Known>) {
     for row in rows {
         let study = known.get(&row.name);
         let of_study = |f: &dyn Fn(&Known) -> String| study.map_or(String::new(), f);
-        let limit = limits::gap_percent(row.family(), &row.effort);
+        let limit = limits::gap_percent(row);
         let judged = limits::judge(row, study);
         table.push(vec![
             row.name.clone(),
