@@ -121,7 +121,8 @@ fn findings(row: &Found, study: Option<&Known>) -> Vec<String> {
     if row.cost < row.bound {
         out.push(format!("cost: {} is below its bound {}", row.cost, row.bound));
     }
-    if let Some(study) = study.filter(|s| row.bound < s.lower_bound * (1.0 - BOUND_SHARE)) {
+    let is_low = |s: &&Known| row.bound < s.lower_bound * (1.0 - BOUND_SHARE);
+    if let Some(study) = study.filter(|s| row.pods() >= LEAST_PODS && is_low(s)) {
         let below = 100.0 * (1.0 - row.bound / study.lower_bound);
         out.push(format!("bound: {below:.2} % below the study's {}", study.lower_bound));
     }
