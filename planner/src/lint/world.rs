@@ -22,6 +22,9 @@ use crate::snapshot::{NodeClass, Snapshot, Sourced};
 /// not which of its kind.
 const KEPT: [&str; 6] = [ARCH, OS, CAPACITY_TYPE, ZONE, REGION, WINDOWS_BUILD];
 
+/// The zone label of Azure's disk driver, which pods ask for as well.
+const AZURE_DISK_ZONE: &str = "topology.disk.csi.azure.com/zone";
+
 /// The input as the rules look at it.
 pub(super) struct World<'a> {
     /// The objects.
@@ -74,7 +77,10 @@ impl Pool<'_> {
     /// The label that a key means to the pool's cloud.
     pub fn label<'k>(&self, key: &'k str) -> &'k str {
         let group = &self.object.spec.template.spec.node_class_ref.group;
-        normalized(Provider::of_group(group), key)
+        match Provider::of_group(group) {
+            Provider::Azure if key == AZURE_DISK_ZONE => ZONE,
+            provider => normalized(provider, key),
+        }
     }
 }
 

@@ -156,6 +156,32 @@ fn a_zone_of_a_region_that_the_catalog_lacks_is_no_typing_error() {
     assert_eq!(found, ["UnlistedZone"; 3]);
 }
 
+/// The disk drivers of both clouds have labels of their own for the zone.
+#[test]
+fn zones_under_other_names_are_looked_at() {
+    let azure =
+        json!({ "group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default" });
+    let on_azure = with(clean(), &format!("{SPEC}/nodeClassRef"), azure);
+    let on_azure = with(on_azure, "/nodeClasses", json!([]));
+    for (input, key) in [
+        (clean(), "topology.ebs.csi.aws.com/zone"),
+        (clean(), "failure-domain.beta.kubernetes.io/zone"),
+        (on_azure, "topology.disk.csi.azure.com/zone"),
+    ] {
+        let selecting =
+            |zone: &str| with(input.clone(), &format!("{PODS}/nodeSelector"), json!({ key: zone }));
+        let says = format!("`spec.template.spec.nodeSelector[{key}]` names zone `zone-aa`");
+        let want = Want {
+            code: "UnknownZone",
+            severity: Error,
+            object: "Deployment shop/web",
+            says: &says,
+            fix: "write `zone-a` instead of `zone-aa`",
+        };
+        found_and_fixed(&want, &selecting("zone-aa"), &selecting("zone-a"));
+    }
+}
+
 #[test]
 fn a_variable_that_nobody_filled_in_is_told() {
     let want = Want {
