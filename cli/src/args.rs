@@ -126,6 +126,10 @@ pub struct Input {
     /// A setting, such as `preferencePolicy=Ignore`; repeatable
     #[arg(long, value_name = "NAME=VALUE")]
     pub settings: Vec<String>,
+    /// Quotas of the cloud account: what `aws service-quotas list-service-quotas
+    /// --service-code ec2` or `az vm list-usage` prints, or a list of ours (docs/quotas.md)
+    #[arg(long, value_name = "FILE")]
+    pub quotas: Option<PathBuf>,
     /// Permutes choices that are free, to show that two answers differ by a tie alone
     #[arg(long, default_value_t = 0, hide = true)]
     pub tie_seed: u32,

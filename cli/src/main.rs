@@ -200,7 +200,11 @@ fn asked(input: &Input) -> Result<(Vec<Source>, ReadOptions<'static>, Options), 
 
 /// Sets what the command line sets.
 fn set_all(snapshot: &mut Snapshot, input: &Input) -> Result<(), Failed> {
-    input.settings.iter().try_for_each(|text| set(snapshot, text))
+    input.settings.iter().try_for_each(|text| set(snapshot, text))?;
+    if let Some(path) = &input.quotas {
+        snapshot.settings.read_quotas(&input::file(path)?).map_err(|e| vec![*e])?;
+    }
+    Ok(())
 }
 
 /// `NAME=VALUE` of a setting; the value is JSON, or else text.

@@ -34,6 +34,16 @@ pub fn text(plan: &Plan, width: usize) -> String {
         }
         let _ = write!(out, "\nBIND TO EXISTING NODES\n{}", table.text(width));
     }
+    if !plan.quotas.is_empty() {
+        let mut table = Table::new(&["QUOTA", "UNIT", "LIMIT", "USED", "PLANNED", "MISSING"]);
+        for q in &plan.quotas {
+            let missing = q.missing.clone().unwrap_or_default();
+            let amounts = [q.unit.clone(), q.limit.clone(), q.used.clone(), q.planned.clone()];
+            let name = [q.name.clone()];
+            table.row(name.into_iter().chain(amounts).chain([missing]).collect());
+        }
+        let _ = write!(out, "\nQUOTAS\n{}", table.text(width));
+    }
     if !plan.unplaced.is_empty() {
         let _ = write!(out, "\nUNPLACED\n");
         unplaced(&mut out, &plan.unplaced, width);
@@ -56,6 +66,15 @@ fn summary(out: &mut String, plan: &Plan, width: usize) {
         plan.cost.launch_per_hour
     );
     paragraph(out, &text, width);
+    if let (Some(gap), true) = (plan.cost.gap, !plan.launch.is_empty()) {
+        let text = format!(
+            "No plan that launches for these pods costs less than {} USD/h: this one is at most \
+             {:.2} % above the cheapest.",
+            plan.cost.lower_bound_per_hour,
+            gap * 100.0
+        );
+        paragraph(out, &text, width);
+    }
 }
 
 fn counted(count: usize, noun: &str) -> String {

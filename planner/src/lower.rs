@@ -19,15 +19,18 @@ mod dialect;
 mod dictionary;
 mod groups;
 mod intern;
+mod narrow;
 mod needs;
 mod nodes;
 mod overlays;
 mod pdb;
 mod pods;
+mod quotas;
 mod rules;
 mod selector;
 mod selling;
 mod shape;
+mod spot_share;
 mod static_pools;
 pub mod tables;
 mod templates;
@@ -37,6 +40,7 @@ mod volumes;
 mod writer;
 
 pub(crate) use cluster::{StateNode, state_nodes};
+pub use quotas::{QuotaName, Unit};
 pub use static_pools::StaticLaunch;
 pub use tables::Tables;
 pub use types::TypeLists;
@@ -104,6 +108,8 @@ pub struct Names {
     pub price_sources: Vec<PriceSource>,
     /// Reservation ids.
     pub reservations: Vec<String>,
+    /// Quotas.
+    pub quotas: Vec<QuotaName>,
     /// DaemonSets as `namespace/name`.
     pub daemons: Vec<String>,
     /// Nodes.

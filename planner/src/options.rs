@@ -8,7 +8,8 @@ use dunnage_engine_core::search::Settings as Search;
 use crate::catalog::Region;
 use crate::catalog::prices::Discount;
 use crate::read::Source;
-use crate::settings::Settings;
+use crate::settings::{Goal, Settings};
+use crate::solve::How;
 
 /// Which rules decide, and how hard is searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -102,6 +103,9 @@ impl FromStr for Effort {
     }
 }
 
+/// What a node counts as where the fewest are wanted: more than the dearest machine.
+const FEWEST_SURCHARGE_MICROUSD: u32 = 1_000_000_000;
+
 /// How to plan.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
@@ -121,13 +125,13 @@ pub struct Options {
 }
 
 impl Options {
-    /// How the engine searches under the settings of the input.
-    pub fn search(&self, settings: &Settings) -> Search {
-        Search {
-            steps: self.effort.steps(),
-            surcharge_microusd: settings.node_surcharge_microusd,
-            ..Search::DEFAULT
-        }
+    /// How to search under the settings of the input.
+    pub fn how(&self, settings: &Settings) -> How {
+        let counts_nodes = settings.goal == Goal::FewestNodes;
+        let surcharge_microusd =
+            if counts_nodes { FEWEST_SURCHARGE_MICROUSD } else { settings.node_surcharge_microusd };
+        let search = Search { steps: self.effort.steps(), surcharge_microusd, ..Search::DEFAULT };
+        How { search, counts_nodes }
     }
 
     /// The rule switches, tie seed included.

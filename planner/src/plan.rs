@@ -5,10 +5,11 @@
 mod answer;
 mod money;
 mod noticed;
+mod quotas;
 mod types;
 
 pub use answer::{
-    Because, Bind, Choice, Cost, Effort, Launch, Notice, Plan, Requirement, TypesTested,
+    Because, Bind, Choice, Cost, Effort, Launch, Notice, Plan, QuotaUse, Requirement, TypesTested,
     UnplacedPod,
 };
 pub use money::Money;
@@ -16,7 +17,6 @@ pub use money::Money;
 use dunnage_engine_core::check::Violation;
 use dunnage_engine_core::decision::Target;
 use dunnage_engine_core::problem::Rules;
-use dunnage_engine_core::search::Settings as Search;
 use thiserror::Error;
 
 use crate::error::{PlanError, Warning};
@@ -24,7 +24,7 @@ use crate::lower::{Lowered, lower};
 use crate::options::{Options, Strategy};
 use crate::raise::raise;
 use crate::snapshot::Snapshot;
-use crate::solve::{OwnedDecision, one_by_one, search, solve, verify};
+use crate::solve::{How, OwnedDecision, one_by_one, search, solve, verify};
 
 /// Why there is no plan.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -59,7 +59,7 @@ pub(crate) fn decide(snapshot: &Snapshot, options: &Options) -> Result<Decided, 
     let types = types::type_lists(snapshot, options, &mut warnings).map_err(Failure::Input)?;
     let lowered = lower(snapshot, &types, options).map_err(Failure::Input)?;
     warnings.extend(lowered.warnings.iter().cloned());
-    let how = options.search(&snapshot.settings);
+    let how = options.how(&snapshot.settings);
     let mut decision = decided(&lowered, options, &how, &mut warnings)?;
     if options.strategy == Strategy::Cheapest
         && let Some(better) = karpenters(&lowered, &how, &decision)
@@ -67,10 +67,12 @@ pub(crate) fn decide(snapshot: &Snapshot, options: &Options) -> Result<Decided, 
         decision = better;
     }
     warnings.extend(static_pools(&lowered));
+    let quotas = quotas::uses(&lowered, &how, &decision, &mut warnings);
     let mut plan = raise(&lowered, &decision.decision(), options.strategy, &warnings);
     if let Some(bound) = decision.bound {
         plan.cost.set_bound(Money::of_price(bound.price_microusd));
     }
+    plan.quotas = quotas;
     Ok(Decided { lowered, plan })
 }
 
@@ -79,7 +81,7 @@ pub(crate) fn decide(snapshot: &Snapshot, options: &Options) -> Result<Decided, 
 fn decided(
     lowered: &Lowered,
     options: &Options,
-    how: &Search,
+    how: &How,
     warnings: &mut Vec<Warning>,
 ) -> Result<OwnedDecision, Failure> {
     let problem = lowered.tables.problem();
@@ -111,10 +113,10 @@ const KARPENTER_PODS: u32 = 5_000;
 
 /// What Karpenter's procedure decides, when it is better than `found` and holds under the
 /// mended rules.
-fn karpenters(lowered: &Lowered, how: &Search, found: &OwnedDecision) -> Option<OwnedDecision> {
+fn karpenters(lowered: &Lowered, how: &How, found: &OwnedDecision) -> Option<OwnedDecision> {
     let problem = lowered.tables.problem();
     let pods: u32 = problem.runs.iter().map(|r| r.count).sum();
-    if pods > KARPENTER_PODS || found.is_proven(&problem, how.gap) {
+    if pods > KARPENTER_PODS || how.is_proven(&problem, found) {
         return None;
     }
     one_by_one(&problem, Rules::KARPENTER, how, found).ok().flatten()

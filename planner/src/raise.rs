@@ -61,6 +61,7 @@ pub fn raise(
         static_launch,
         bind: bind(&words, &places),
         unplaced: unplaced(&words, lowered, decision, &places),
+        quotas: Vec::new(),
         warnings: notices(&warnings),
         cost,
         effort: Effort { steps: decision.effort.steps, memory_bytes: decision.effort.memory_bytes },

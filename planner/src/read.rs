@@ -110,6 +110,23 @@ struct Read {
     errors: Vec<(Option<String>, PlanError)>,
 }
 
+/// The one document of a source as JSON.
+///
+/// # Errors
+/// Text that is neither JSON nor YAML, or not one document.
+pub(crate) fn value(source: &Source) -> Result<serde_json::Value, Box<PlanError>> {
+    let at = |line: u32, code: ErrorCode, message: String| {
+        let file = source.name.as_str().into();
+        Box::new(PlanError::new(code, Origin { file, line, ..Origin::default() }, message))
+    };
+    let parts = document::parts(&source.name, &source.text)
+        .map_err(|e| at(e.line, e.code, e.message.clone()))?;
+    let [part] = <[_; 1]>::try_from(parts)
+        .map_err(|_| at(0, ErrorCode::Syntax, "must hold one document".to_owned()))?;
+    let node = part.node().map_err(|e| at(e.line, e.code, e.message.clone()))?;
+    decode::decode(&node).map_err(|e: decode::DecodeError| at(e.line, e.code, e.message.clone()))
+}
+
 /// Collects objects and errors over all sources.
 struct Reader<'o> {
     open: Option<Open<'o>>,

@@ -6,9 +6,24 @@
 use std::collections::BTreeSet;
 
 use k8s_openapi::api::core::v1::TopologySpreadConstraint;
-use serde::{Serialize, Serializer};
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+use serde::Serialize;
 use serde_json::Value;
 use thiserror::Error;
+
+use crate::error::{ErrorCode, Origin, PlanError};
+use crate::read::Source;
+
+mod gates;
+mod limits;
+mod values;
+
+pub use gates::FeatureGates;
+pub(crate) use limits::amount;
+pub use limits::{ClusterLimits, Quota};
+pub use values::ShareMillionths;
+
+use values::{as_maybe_usd, as_usd, quantity, share, truth, usd, whole, word};
 
 /// What to do with preferences: try to meet them, or act as if they were not there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -30,76 +45,15 @@ pub enum MinValuesPolicy {
     BestEffort,
 }
 
-/// Features that can be switched, with Karpenter's defaults.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "PascalCase")]
-pub struct FeatureGates {
-    /// Capacity reservations are used.
-    pub reserved_capacity: bool,
-    /// Spot nodes may be replaced by cheaper spot nodes.
-    pub spot_to_spot_consolidation: bool,
-    /// Unhealthy nodes are replaced.
-    pub node_repair: bool,
-    /// NodeOverlays count.
-    pub node_overlay: bool,
-    /// Pools with replicas are filled.
-    pub static_capacity: bool,
-    /// CapacityBuffers count.
-    pub capacity_buffer: bool,
-}
-
-impl Default for FeatureGates {
-    fn default() -> Self {
-        Self {
-            reserved_capacity: true,
-            spot_to_spot_consolidation: false,
-            node_repair: false,
-            node_overlay: false,
-            static_capacity: false,
-            capacity_buffer: false,
-        }
-    }
-}
-
-impl FeatureGates {
-    /// Names of the gates.
-    pub const NAMES: [&'static str; 6] = [
-        "ReservedCapacity",
-        "SpotToSpotConsolidation",
-        "NodeRepair",
-        "NodeOverlay",
-        "StaticCapacity",
-        "CapacityBuffer",
-    ];
-
-    fn gate(&mut self, name: &str) -> Option<&mut bool> {
-        Some(match name {
-            "ReservedCapacity" => &mut self.reserved_capacity,
-            "SpotToSpotConsolidation" => &mut self.spot_to_spot_consolidation,
-            "NodeRepair" => &mut self.node_repair,
-            "NodeOverlay" => &mut self.node_overlay,
-            "StaticCapacity" => &mut self.static_capacity,
-            "CapacityBuffer" => &mut self.capacity_buffer,
-            _ => return None,
-        })
-    }
-}
-
-/// A share in millionths, so that every machine computes with the same number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ShareMillionths(pub u32);
-
-impl ShareMillionths {
-    /// The share as a number: 75000 is 0.075.
-    pub fn as_f64(self) -> f64 {
-        f64::from(self.0) / 1_000_000.0
-    }
-}
-
-impl Serialize for ShareMillionths {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_f64(self.as_f64())
-    }
+/// What `cheapest` goes by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Goal {
+    /// The lowest price.
+    #[default]
+    Cost,
+    /// As few nodes as can be, and the lowest price among those.
+    FewestNodes,
 }
 
 /// Settings that change answers. `Default` is Karpenter's defaults.
@@ -133,6 +87,36 @@ pub struct Settings {
     /// hour: agents, licences, and the wish for fewer nodes. Never in a reported price.
     #[serde(rename = "nodeSurcharge", serialize_with = "as_usd")]
     pub node_surcharge_microusd: u32,
+    /// What is sought.
+    pub goal: Goal,
+    /// Share of its price that spot capacity counts as dearer while choosing: what the risk of
+    /// an interruption is worth. Never in a reported price.
+    pub spot_penalty: ShareMillionths,
+    /// Share of each workload's pods that may be placed on spot capacity by preference; the
+    /// rest prefers other capacity where there is some.
+    pub spot_share: ShareMillionths,
+    /// Most spot nodes of one instance type in one zone, those that exist included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spot_nodes_per_offering: Option<u32>,
+    /// Largest machine by CPU.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_node_cpu: Option<Quantity>,
+    /// Largest machine by memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_node_memory: Option<Quantity>,
+    /// Dearest machine, in micro-dollars per hour.
+    #[serde(
+        rename = "maxNodePrice",
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "as_maybe_usd"
+    )]
+    pub max_node_price_microusd: Option<u32>,
+    /// Limits over all NodePools.
+    #[serde(skip_serializing_if = "ClusterLimits::is_empty")]
+    pub cluster_limits: ClusterLimits,
+    /// Quotas of the cloud account.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub quotas: Vec<Quota>,
     /// Gates that were named and are none, ascending: they change nothing, and a plan tells them.
     #[serde(skip)]
     pub unknown_gates: BTreeSet<String>,
@@ -148,6 +132,15 @@ impl Default for Settings {
             vm_memory_overhead_percent: ShareMillionths(75_000),
             reserved_enis: 0,
             node_surcharge_microusd: 20_000,
+            goal: Goal::default(),
+            spot_penalty: ShareMillionths(0),
+            spot_share: ShareMillionths(1_000_000),
+            spot_nodes_per_offering: None,
+            max_node_cpu: None,
+            max_node_memory: None,
+            max_node_price_microusd: None,
+            cluster_limits: ClusterLimits::default(),
+            quotas: Vec::new(),
             cluster_name: None,
             region: None,
             default_spread_constraints: Vec::new(),
@@ -177,7 +170,7 @@ pub enum Taken {
 }
 
 /// Names of the settings, as files write them.
-pub const NAMES: [&str; 10] = [
+pub const NAMES: [&str; 19] = [
     "preferencePolicy",
     "minValuesPolicy",
     "ignoreDRARequests",
@@ -188,6 +181,15 @@ pub const NAMES: [&str; 10] = [
     "region",
     "defaultSpreadConstraints",
     "nodeSurcharge",
+    "goal",
+    "spotPenalty",
+    "spotShare",
+    "spotNodesPerOffering",
+    "maxNodeCpu",
+    "maxNodeMemory",
+    "maxNodePrice",
+    "clusterLimits",
+    "quotas",
 ];
 
 /// Karpenter's other settings, by their names in the environment.
@@ -263,16 +265,56 @@ impl Settings {
                 self.default_spread_constraints = serde_json::from_value(value.clone())
                     .map_err(|_| SettingError::Invalid("a list of topology spread constraints"))?;
             }
-            Some("nodeSurcharge") => {
-                self.node_surcharge_microusd =
-                    usd(value).ok_or(SettingError::Invalid("USD per hour from 0 to 1000"))?;
-            }
+            Some(name) => self.set_wish(name, value)?,
             _ if CONTROLLER_ONLY.contains(&upper_snake(name).as_str()) => {
                 return Ok(Taken::NotOurs);
             }
             _ => return Err(SettingError::Unknown),
         }
         Ok(Taken::Used)
+    }
+
+    /// The settings that Karpenter does not have.
+    fn set_wish(&mut self, name: &str, value: &Value) -> Result<(), SettingError> {
+        const SHARE: SettingError = SettingError::Invalid("a number from 0 to 1");
+        const WHOLE: SettingError = SettingError::Invalid("a whole number from 0");
+        const USD: SettingError = SettingError::Invalid("USD per hour from 0 to 1000");
+        match name {
+            "goal" => {
+                self.goal = match value.as_str() {
+                    Some("cost") => Goal::Cost,
+                    Some("fewestNodes") => Goal::FewestNodes,
+                    _ => return Err(SettingError::Invalid("`cost` or `fewestNodes`")),
+                }
+            }
+            "nodeSurcharge" => self.node_surcharge_microusd = usd(value).ok_or(USD)?,
+            "spotPenalty" => self.spot_penalty = share(value).ok_or(SHARE)?,
+            "spotShare" => self.spot_share = share(value).ok_or(SHARE)?,
+            "spotNodesPerOffering" => {
+                self.spot_nodes_per_offering = Some(whole(value).ok_or(WHOLE)?);
+            }
+            "maxNodeCpu" => self.max_node_cpu = Some(quantity("cpu", value)?),
+            "maxNodeMemory" => self.max_node_memory = Some(quantity("memory", value)?),
+            "maxNodePrice" => self.max_node_price_microusd = Some(usd(value).ok_or(USD)?),
+            "clusterLimits" => self.cluster_limits = limits::cluster_limits(value)?,
+            "quotas" => self.quotas = limits::quotas(value)?,
+            _ => return Err(SettingError::Unknown),
+        }
+        Ok(())
+    }
+
+    /// Takes the quotas of a file, JSON or YAML.
+    ///
+    /// # Errors
+    /// Text that cannot be read, or is no list of quotas.
+    pub fn read_quotas(&mut self, source: &Source) -> Result<(), Box<PlanError>> {
+        let value = crate::read::value(source)?;
+        self.quotas = limits::quotas(&value).map_err(|why| {
+            let origin = Origin { file: source.name.as_str().into(), ..Origin::default() };
+            let message = format!("{}: {why}", source.name);
+            Box::new(PlanError::at(ErrorCode::InvalidValue, origin, "quotas", message))
+        })?;
+        Ok(())
     }
 
     fn set_gates(&mut self, value: &Value) -> Result<(), SettingError> {
@@ -334,147 +376,5 @@ fn upper_snake(name: &str) -> String {
     out
 }
 
-/// Dollars as micro-dollars, up to a thousand.
-fn usd(value: &Value) -> Option<u32> {
-    let number = match value {
-        Value::Number(number) => number.as_f64()?,
-        Value::String(text) => text.trim().parse().ok()?,
-        _ => return None,
-    };
-    (0.0..=1000.0).contains(&number).then(|| (number * 1e6).round() as u32)
-}
-
-fn as_usd<S: Serializer>(microusd: &u32, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(f64::from(*microusd) / 1e6)
-}
-
-fn truth(value: &Value) -> Option<bool> {
-    match value {
-        Value::Bool(on) => Some(*on),
-        Value::String(text) => match text.as_str() {
-            "true" | "True" | "TRUE" | "t" | "T" | "1" => Some(true),
-            "false" | "False" | "FALSE" | "f" | "F" | "0" => Some(false),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-fn whole(value: &Value) -> Option<u32> {
-    match value {
-        Value::Number(n) => n.as_u64()?.try_into().ok(),
-        Value::String(text) => text.parse().ok(),
-        _ => None,
-    }
-}
-
-fn share(value: &Value) -> Option<ShareMillionths> {
-    let text = match value {
-        Value::Number(n) => n.to_string(),
-        Value::String(text) => text.clone(),
-        _ => return None,
-    };
-    let millionths = crate::quantity::parse_microusd(&text).ok()?;
-    let millionths = u32::try_from(millionths).ok()?;
-    (millionths <= 1_000_000).then_some(ShareMillionths(millionths))
-}
-
-fn word(value: &Value) -> Result<String, SettingError> {
-    match value.as_str() {
-        Some(text) if !text.is_empty() => Ok(text.to_owned()),
-        _ => Err(SettingError::Invalid("a name")),
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn both_forms_of_a_name_are_known() {
-        for (a, b) in [
-            ("preferencePolicy", "PREFERENCE_POLICY"),
-            ("ignoreDRARequests", "IGNORE_DRA_REQUESTS"),
-            ("reservedENIs", "RESERVED_ENIS"),
-            ("nodeSurcharge", "NODE_SURCHARGE"),
-            ("vmMemoryOverheadPercent", "VM_MEMORY_OVERHEAD_PERCENT"),
-            ("featureGates", "feature-gates"),
-        ] {
-            assert_eq!(upper_snake(a), upper_snake(b));
-            assert_eq!(canonical(a), Some(a));
-            assert_eq!(canonical(b), Some(a));
-        }
-    }
-
-    #[test]
-    fn settings_take_values_and_text() {
-        let mut settings = Settings::default();
-        for (name, value) in [
-            ("PREFERENCE_POLICY", json!("Ignore")),
-            ("minValuesPolicy", json!("BestEffort")),
-            ("featureGates", json!("NodeOverlay=true, ReservedCapacity=false,Unknown=true")),
-            ("VM_MEMORY_OVERHEAD_PERCENT", json!("0.1")),
-            ("reservedENIs", json!(1)),
-            ("nodeSurcharge", json!("0.05")),
-            ("clusterName", json!("blue")),
-            ("region", json!("eu-west-1")),
-            (
-                "defaultSpreadConstraints",
-                json!([{"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "ScheduleAnyway"}]),
-            ),
-        ] {
-            assert_eq!(settings.set(name, &value), Ok(Taken::Used), "{name}");
-        }
-        assert_eq!(settings.preference_policy, PreferencePolicy::Ignore);
-        assert_eq!(settings.min_values_policy, MinValuesPolicy::BestEffort);
-        assert!(settings.feature_gates.node_overlay && !settings.feature_gates.reserved_capacity);
-        assert_eq!(settings.vm_memory_overhead_percent, ShareMillionths(100_000));
-        assert_eq!(settings.reserved_enis, 1);
-        assert_eq!(settings.node_surcharge_microusd, 50_000);
-        assert_eq!(settings.default_spread_constraints.len(), 1);
-        assert_eq!(settings.unknown_gates, BTreeSet::from(["Unknown".to_owned()]));
-        assert!(FeatureGates::NAMES.iter().all(|name| settings.feature_gates.gate(name).is_some()));
-        settings.set("featureGates", &json!({"StaticCapacity": true})).unwrap();
-        assert!(settings.feature_gates.static_capacity && settings.feature_gates.node_overlay);
-        assert_eq!(settings.set("BATCH_IDLE_DURATION", &json!("1s")), Ok(Taken::NotOurs));
-        assert_eq!(settings.set("logLevel", &json!("debug")), Ok(Taken::NotOurs));
-    }
-
-    #[test]
-    fn bad_values_are_refused() {
-        let mut settings = Settings::default();
-        for (name, value) in [
-            ("preferencePolicy", json!("respect")),
-            ("minValuesPolicy", json!(1)),
-            ("ignoreDRARequests", json!(false)),
-            ("featureGates", json!("NodeOverlay")),
-            ("featureGates", json!({"NodeOverlay": "maybe"})),
-            ("vmMemoryOverheadPercent", json!(-0.1)),
-            ("vmMemoryOverheadPercent", json!(7.5)),
-            ("reservedENIs", json!(-1)),
-            ("nodeSurcharge", json!(-0.01)),
-            ("nodeSurcharge", json!("1001")),
-            ("region", json!("")),
-            ("defaultSpreadConstraints", json!("zone")),
-        ] {
-            let refused = settings.set(name, &value);
-            assert!(matches!(refused, Err(SettingError::Invalid(_))), "{name}: {refused:?}");
-        }
-        assert_eq!(settings.set("prefPolicy", &json!("Ignore")), Err(SettingError::Unknown));
-        assert_eq!(settings, Settings::default(), "a refused value changes nothing");
-    }
-
-    #[test]
-    fn settings_read_back_from_their_json() {
-        let mut settings = Settings::default();
-        settings.set("featureGates", &json!("NodeRepair=true")).unwrap();
-        settings.set("region", &json!("eastus")).unwrap();
-        let mut again = Settings::default();
-        for (name, value) in serde_json::to_value(&settings).unwrap().as_object().unwrap() {
-            assert_eq!(again.set(name, value), Ok(Taken::Used), "{name}");
-        }
-        assert_eq!(again, settings);
-    }
-}
+mod tests;

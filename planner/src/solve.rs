@@ -79,16 +79,6 @@ impl OwnedDecision {
         self.new_nodes.iter().map(|x| i128::from(x.price_microusd)).sum()
     }
 
-    /// True when every pod is placed at a price that is proven to be no more than this share
-    /// above the least.
-    pub fn is_proven(&self, problem: &Problem, gap: f64) -> bool {
-        // The bound is for the pods on new nodes: where there are others, other pods may get
-        // there.
-        let is_all = problem.nodes.is_empty() && self.unplaced.is_empty();
-        let bound = self.bound.map_or(0, |b| b.price_microusd);
-        is_all && self.price() as f64 <= bound as f64 * (1.0 + gap)
-    }
-
     fn of(d: &Decision, announced_bytes: u64, caps: Caps) -> Self {
         Self {
             new_nodes: d.new_nodes.to_vec(),
@@ -109,6 +99,41 @@ impl OwnedDecision {
     }
 }
 
+/// How to search, and what answers are compared by.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct How {
+    /// How the engine searches.
+    pub search: Settings,
+    /// Nodes count with the surcharge when answers are compared, too: the fewest are wanted.
+    pub counts_nodes: bool,
+}
+
+impl How {
+    /// Pods left over, then what the nodes count as: prices with penalties, and the nodes
+    /// themselves where the fewest are wanted.
+    pub fn rank(&self, problem: &Problem, decision: &OwnedDecision) -> (u64, i128) {
+        let penalty = |node: &NewNode| {
+            let offering = problem.offerings.get(node.offering as usize);
+            offering.map_or(0, |o| i128::from(o.penalty_microusd))
+        };
+        let (left, price) = decision.rank();
+        let penalties: i128 = decision.new_nodes.iter().map(penalty).sum();
+        let nodes = if self.counts_nodes { decision.new_nodes.len() as i128 } else { 0 };
+        (left, price + penalties + nodes * i128::from(self.search.surcharge_microusd))
+    }
+
+    /// True when every pod is placed at a price that is proven to be hardly more than the
+    /// least.
+    pub fn is_proven(&self, problem: &Problem, decision: &OwnedDecision) -> bool {
+        // The bound is for the pods on new nodes: where there are others, other pods may get
+        // there.
+        let is_all = problem.nodes.is_empty() && decision.unplaced.is_empty();
+        let bound = decision.bound.map_or(0, |b| b.price_microusd);
+        let counted = self.rank(problem, decision).1;
+        is_all && counted as f64 <= bound as f64 * (1.0 + self.search.gap)
+    }
+}
+
 /// Decides where the pods of `problem` go.
 ///
 /// # Errors
@@ -125,16 +150,16 @@ pub fn solve(problem: &Problem) -> Result<OwnedDecision, Error> {
     }
 }
 
-/// Decides where the pods of `problem` go for as little money as `settings` let it find.
+/// Decides where the pods of `problem` go for as little money as `how` lets it find.
 ///
 /// # Errors
 /// As [`solve`].
-pub fn search(problem: &Problem, settings: &Settings) -> Result<OwnedDecision, Error> {
-    let packed = search_by(problem, settings, Method::Packed)?;
-    if packed.is_proven(problem, settings.gap) {
+pub fn search(problem: &Problem, how: &How) -> Result<OwnedDecision, Error> {
+    let packed = search_by(problem, &how.search, Method::Packed)?;
+    if how.is_proven(problem, &packed) {
         return Ok(packed);
     }
-    let single = one_by_one(problem, problem.rules, settings, &packed)?;
+    let single = one_by_one(problem, problem.rules, how, &packed)?;
     Ok(single.unwrap_or(packed))
 }
 
@@ -151,7 +176,7 @@ const TIES: u32 = 8;
 pub fn one_by_one(
     problem: &Problem,
     rules: Rules,
-    settings: &Settings,
+    how: &How,
     found: &OwnedDecision,
 ) -> Result<Option<OwnedDecision>, Error> {
     let pods: u32 = problem.runs.iter().map(|r| r.count).sum();
@@ -159,9 +184,10 @@ pub fn one_by_one(
     let mut best: Option<OwnedDecision> = None;
     for tie_seed in 0..=ties {
         let own = Problem { rules: Rules { tie_seed, ..rules }, ..*problem };
-        let single = search_by(&own, settings, Method::OneByOne)?;
-        let rank = best.as_ref().unwrap_or(found).rank();
-        if single.rank() < rank && verify(problem, &single.decision()).is_ok() {
+        let single = search_by(&own, &how.search, Method::OneByOne)?;
+        let known = best.as_ref().unwrap_or(found);
+        let is_better = how.rank(problem, &single) < how.rank(problem, known);
+        if is_better && verify(problem, &single.decision()).is_ok() {
             best = Some(single);
         }
     }

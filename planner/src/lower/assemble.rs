@@ -15,15 +15,16 @@ use super::groups::{Groups, Index};
 use super::nodes::{Load, NodeWriter, loads};
 use super::overlays::{self, OverlayRules, PoolTypes};
 use super::pods::{Queue, queue};
+use super::quotas::{self, QuotaRule};
 use super::rules::{GroupText, RuleReader};
 use super::templates::{self, TemplateText, Usage};
 use super::types::{TypeLists, TypeRow, without_zone_zero};
 use super::volumes::{ClaimName, Storage};
 use super::writer::{Classes, Writer};
-use super::{GroupName, Lowered, TemplateName, buffers, selling, static_pools};
+use super::{GroupName, Lowered, TemplateName, buffers, narrow, selling, static_pools};
 use crate::error::{PlanError, Warning};
 use crate::options::{Options, Strategy};
-use crate::settings::MinValuesPolicy;
+use crate::settings::{MinValuesPolicy, ShareMillionths};
 use crate::snapshot::Snapshot;
 
 /// Everything in names, ready to be numbered.
@@ -41,6 +42,8 @@ struct Named<'a> {
     types: Vec<Vec<TypeRow>>,
     daemons: Vec<DaemonText>,
     reserves: bool,
+    quotas: Vec<QuotaRule>,
+    is_mended: bool,
 }
 
 /// See [`super::lower`].
@@ -61,7 +64,14 @@ pub fn lower(
     if is_mended {
         templates::drop_contradictions(&mut templates, &mut warnings);
     }
-    let rows = type_rows(snapshot, types, &dialect, is_mended, &queue, &mut warnings)?;
+    let mut rows = type_rows(snapshot, types, &dialect, is_mended, &queue, &mut warnings)?;
+    let quotas = if is_mended {
+        narrow::narrow(&mut rows, &snapshot.settings, &mut warnings);
+        let own: Vec<&TypeRow> = rows.values().flatten().collect();
+        quotas::rules(&snapshot.settings, &nodes, &own)
+    } else {
+        Vec::new()
+    };
     let static_launches = static_pools::static_launches(snapshot, &nodes, &rows, &dialect);
     let templates: Vec<_> = templates.into_iter().filter(|t| rows.contains_key(&t.name)).collect();
     let counter = Counter {
@@ -82,6 +92,8 @@ pub fn lower(
         types: templates.iter().map(|t| rows[&t.name].clone()).collect(),
         daemons: daemons(snapshot, &dialect, is_mended)?,
         reserves: snapshot.settings.feature_gates.reserved_capacity,
+        quotas,
+        is_mended,
         queue,
         groups,
         index,
@@ -288,7 +300,19 @@ impl Named<'_> {
     }
 
     fn write_templates(&self, writer: &mut Writer) {
-        let spans = selling::write(&self.types, self.reserves, writer);
+        let spans = selling::write(
+            &self.types,
+            &selling::Terms {
+                reserves: self.reserves,
+                quotas: &self.quotas,
+                spot_penalty: if self.is_mended {
+                    self.snapshot.settings.spot_penalty
+                } else {
+                    ShareMillionths(0)
+                },
+            },
+            writer,
+        );
         let usage = templates::usage(self.nodes);
         for (template, types) in self.templates.iter().zip(spans) {
             let pool = &self.snapshot.node_pools[template.index];

@@ -14,9 +14,11 @@ use super::pdb::Blocking;
 use super::rules::{RuleReader, namespace_of};
 use super::selector::Labels;
 use super::shape::{Shape, shape_bytes};
+use super::spot_share;
 use super::volumes::{PodVolumes, Storage};
 use crate::error::{ErrorCode, Origin, PlanError};
 use crate::pod;
+use crate::settings::ShareMillionths;
 use crate::snapshot::Snapshot;
 
 /// A pod to place.
@@ -60,6 +62,8 @@ struct Reader<'a, 'r> {
     volumes: HashMap<PodVolumes, u32>,
     errors: Vec<PlanError>,
     buffer: Vec<u8>,
+    /// The pod at hand is to prefer other capacity than spot.
+    holds_back: bool,
 }
 
 static NO_LABELS: Labels = Labels::new();
@@ -73,6 +77,9 @@ pub fn queue<'a>(
     storage: &Storage,
 ) -> Result<Queue<'a>, Vec<PlanError>> {
     let moved = moved(snapshot, nodes);
+    let share =
+        if reader.is_mended { snapshot.settings.spot_share } else { ShareMillionths(1_000_000) };
+    let held_back = spot_share::held_back(snapshot, nodes, &moved, share);
     let mut own = Reader {
         reader,
         storage,
@@ -81,14 +88,17 @@ pub fn queue<'a>(
         volumes: HashMap::from([(PodVolumes::default(), 0)]),
         errors: Vec::new(),
         buffer: Vec::new(),
+        holds_back: false,
     };
     for (row, pending) in snapshot.pods.iter().enumerate() {
         if pod::is_provisionable(pending) || moved.contains(&row) {
             let name = pending.metadata.name.clone().unwrap_or_default();
             let uid = pending.metadata.uid.clone().unwrap_or_default();
+            own.holds_back = held_back.contains(&row);
             own.add(&pending.object, &pending.origin, name, uid);
         }
     }
+    own.holds_back = false;
     for buffer in buffers {
         for i in 0..buffer.count {
             let name = format!("{}{i}", buffer.name_prefix);
@@ -159,11 +169,15 @@ impl<'a> Reader<'a, '_> {
 
     fn shape(&mut self, pod: &Pod, origin: &Origin) -> Option<u32> {
         shape_bytes(pod, !self.reader.defaults.is_empty(), &mut self.buffer);
+        self.buffer.push(u8::from(self.holds_back));
         if let Some(shape) = self.shapes.get(self.buffer.as_slice()) {
             return Some(*shape);
         }
         match Shape::of(pod, self.reader) {
-            Ok(shape) => {
+            Ok(mut shape) => {
+                if self.holds_back {
+                    shape.avoid_spot();
+                }
                 let number = self.queue.shapes.len() as u32;
                 self.queue.shapes.push(shape);
                 self.shapes.insert(self.buffer.clone(), number);

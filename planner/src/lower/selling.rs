@@ -7,20 +7,34 @@ use dunnage_engine_core::problem::{
     CapacityType, InstanceType, Label, NONE, Offering, Span, Variant,
 };
 
+use super::quotas::{self, QuotaRule};
 use super::types::{OfferingRow, TypeRow};
 use super::writer::Writer;
+use crate::settings::ShareMillionths;
+
+/// On what terms machines are sold.
+pub struct Terms<'a> {
+    /// The gate ReservedCapacity.
+    pub reserves: bool,
+    /// What new nodes may take together.
+    pub quotas: &'a [QuotaRule],
+    /// What spot capacity counts as dearer.
+    pub spot_penalty: ShareMillionths,
+}
 
 /// Writes the types of all templates, each distinct one once, ascending by name. Returns the
-/// stretch of `template_types` of each template. `reserves` is the gate ReservedCapacity.
-pub fn write(pools: &[Vec<TypeRow>], reserves: bool, writer: &mut Writer) -> Vec<Span> {
+/// stretch of `template_types` of each template.
+pub fn write(pools: &[Vec<TypeRow>], terms: &Terms, writer: &mut Writer) -> Vec<Span> {
+    writer.tables.quotas.extend(terms.quotas.iter().map(|rule| rule.row));
+    writer.names.quotas.extend(terms.quotas.iter().map(|rule| rule.name.clone()));
     let mut rows: BTreeMap<&TypeRow, u32> = BTreeMap::new();
     for row in pools.iter().flatten() {
         rows.entry(row).or_insert(0);
     }
-    let reservations = if reserves { reservations(pools) } else { BTreeMap::new() };
+    let reservations = if terms.reserves { reservations(pools) } else { BTreeMap::new() };
     for (number, (row, own)) in rows.iter_mut().enumerate() {
         *own = number as u32;
-        write_type(row, &reservations, writer);
+        write_type(row, &reservations, terms, writer);
     }
     let ids: Vec<(&String, u32)> =
         reservations.iter().map(|(id, (_, capacity))| (id, *capacity)).collect();
@@ -62,7 +76,12 @@ fn reservations(pools: &[Vec<TypeRow>]) -> BTreeMap<String, (u32, u32)> {
         .collect()
 }
 
-fn write_type(row: &TypeRow, reservations: &BTreeMap<String, (u32, u32)>, writer: &mut Writer) {
+fn write_type(
+    row: &TypeRow,
+    reservations: &BTreeMap<String, (u32, u32)>,
+    terms: &Terms,
+    writer: &mut Writer,
+) {
     let offerings =
         Span { start: writer.tables.offerings.len() as u32, len: row.offerings.len() as u32 };
     for offering in &row.offerings {
@@ -70,6 +89,10 @@ fn write_type(row: &TypeRow, reservations: &BTreeMap<String, (u32, u32)>, writer
         let labels_span =
             Span { start: writer.tables.offering_labels.len() as u32, len: labels.len() as u32 };
         writer.tables.offering_labels.extend(labels);
+        let charges = quotas::charges(terms.quotas, row, offering);
+        let charges_span =
+            Span { start: writer.tables.charges.len() as u32, len: charges.len() as u32 };
+        writer.tables.charges.extend(charges);
         let reservation = offering.reservation.as_ref().and_then(|id| reservations.get(id));
         writer.tables.offerings.push(Offering {
             labels: labels_span,
@@ -82,8 +105,8 @@ fn write_type(row: &TypeRow, reservations: &BTreeMap<String, (u32, u32)>, writer
                 _ => CapacityType::OnDemand,
             },
             reservation: reservation.map_or(NONE, |(row, _)| *row),
-            charges: Span::default(),
-            penalty_microusd: 0,
+            charges: charges_span,
+            penalty_microusd: penalty(offering, terms.spot_penalty),
         });
         writer.names.zones.push(offering.zone.clone());
         writer.names.price_sources.push(offering.price_source);
@@ -99,6 +122,15 @@ fn write_type(row: &TypeRow, reservations: &BTreeMap<String, (u32, u32)>, writer
     writer.tables.variants.push(Variant { allocatable });
     writer.tables.types.push(own);
     writer.names.types.push(row.name.clone());
+}
+
+/// What the risk of losing a spot machine is worth, per hour.
+fn penalty(offering: &OfferingRow, share: ShareMillionths) -> u32 {
+    if offering.capacity_type != CAPACITY_TYPE_SPOT || offering.price_microusd == i64::MAX {
+        return 0;
+    }
+    let worth = i128::from(offering.price_microusd) * i128::from(share.0) / 1_000_000;
+    u32::try_from(worth).unwrap_or(u32::MAX)
 }
 
 fn labels(offering: &OfferingRow, writer: &Writer) -> Vec<Label> {

@@ -7,11 +7,11 @@ use k8s_openapi::api::core::v1::{Container, NodeSelectorTerm, Pod, PodSpec};
 use serde::Serialize;
 
 use super::dialect::{Dialect, Refusal};
-use super::needs::Needs;
+use super::needs::{Need, Needs};
 use super::rules::{Rule, RuleReader, namespace_of, weight};
 use super::tolerations::{Tolerated, tolerated};
 use crate::pod::{self, Amounts, HostPort, RequestError};
-use dunnage_api::labels::NODE_POOL;
+use dunnage_api::labels::{CAPACITY_TYPE, CAPACITY_TYPE_SPOT, NODE_POOL};
 
 /// What a pod asks for.
 #[derive(Clone, Debug)]
@@ -62,6 +62,18 @@ impl Shape {
         })
     }
 }
+
+impl Shape {
+    /// Adds the wish for capacity that is not spot, heavier than any of the pod's own.
+    pub fn avoid_spot(&mut self) {
+        let mut needs = Needs::default();
+        needs.add(CAPACITY_TYPE, Need::none_of([CAPACITY_TYPE_SPOT]));
+        self.preferred.insert(0, (HEAVIEST, needs));
+    }
+}
+
+/// More than the weight that a pod may write.
+const HEAVIEST: u32 = 101;
 
 /// Required node-affinity terms of a spec, in list order; a term without expressions
 /// restricts nothing.

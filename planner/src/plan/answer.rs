@@ -21,6 +21,9 @@ pub struct Plan {
     pub bind: Vec<Bind>,
     /// Pods that fit nowhere, by name.
     pub unplaced: Vec<UnplacedPod>,
+    /// What the launches take from quotas and cluster limits; absent without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quotas: Vec<QuotaUse>,
     /// What is worth knowing about the input.
     pub warnings: Vec<Notice>,
     /// What the launches cost.
@@ -145,6 +148,28 @@ pub struct TypesTested {
     pub labels_offered: u32,
     /// Large enough and an offering can be used.
     pub large_offered: u32,
+}
+
+/// What the launches take from one quota. Amounts are Kubernetes quantities, or USD.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct QuotaUse {
+    /// What the cloud calls it, or the setting.
+    pub name: String,
+    /// Region, when it holds for one alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub region: Option<String>,
+    /// `vCPU`, `bytes`, `nodes` or `USD/h`.
+    pub unit: String,
+    /// Most that may be taken.
+    pub limit: String,
+    /// Taken by what exists.
+    pub used: String,
+    /// Taken by the launches, each counted as its cheapest machine.
+    pub planned: String,
+    /// What a better plan would need beyond the limit; absent when the quota costs nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
 }
 
 /// A warning of the answer.

@@ -141,6 +141,11 @@ pub const CODES: &[CodeDoc] = &[
     ),
     doc("nodeLimit", "The pool has as many nodes as its limit allows.", "Raise `limits.nodes`."),
     doc(
+        "quota",
+        "A quota of the cloud account, or a limit of the settings over all pools, is used up.",
+        "Raise the quota that the message names, or allow machines that it does not count.",
+    ),
+    doc(
         "reservationTaken",
         "A capacity reservation fits, but no unit of it is left; the pod waits for the next pass.",
         "Enlarge the reservation, or allow on-demand or spot.",
@@ -273,6 +278,7 @@ pub(crate) fn name(code: ReasonCode) -> &'static str {
         ReasonCode::NoTypePassesAll => "noTypePassesAll",
         ReasonCode::Limit => "limit",
         ReasonCode::NodeLimit => "nodeLimit",
+        ReasonCode::Quota => "quota",
         ReasonCode::ReservationTaken => "reservationTaken",
         ReasonCode::ReservationLost => "reservationLost",
         ReasonCode::DeviceClaims => "deviceClaims",

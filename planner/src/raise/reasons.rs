@@ -21,6 +21,7 @@ pub(crate) fn because(w: &Words, class: &PodClass, r: &Reason) -> Because {
     said.message = match r.code {
         ReasonCode::Size | ReasonCode::OfferedTooSmall => too_small(w, class, r, &mut said),
         ReasonCode::Limit => limit(w, r, &mut said),
+        ReasonCode::Quota => quota(w, r, &mut said),
         ReasonCode::NodeLimit | ReasonCode::MinValues => counted(w, r, &mut said),
         ReasonCode::Spread | ReasonCode::Affinity | ReasonCode::AntiAffinity => {
             topology(w, r, &mut said)
@@ -112,6 +113,22 @@ fn limit(w: &Words, r: &Reason, said: &mut Because) -> String {
         w.amount(r.subject, r.need),
         w.amount(r.subject, r.best),
         w.resource(r.subject)
+    )
+}
+
+fn quota(w: &Words, r: &Reason, said: &mut Because) -> String {
+    let Some(name) = w.names.quotas.get(r.subject as usize) else { return String::new() };
+    said.subject = Some(name.name.clone());
+    said.need = Some(name.unit.plain(r.need));
+    said.best = Some(name.unit.plain(r.best));
+    let place = name.region.as_ref().map_or_else(String::new, |r| format!(" in {r}"));
+    let fix = if name.is_wish { "raise the setting" } else { "ask the cloud for more" };
+    format!(
+        "the cheapest machine that fits takes {} and the quota `{}`{place} leaves {}: {fix}, or \
+         allow machines that it does not count",
+        name.unit.words(r.need),
+        name.name,
+        name.unit.words(r.best.max(0))
     )
 }
 

@@ -254,6 +254,12 @@ impl Planned {
     }
 
     /// Unplaced pods with the codes of their reasons.
+    /// Codes of the warnings.
+    pub fn warnings(&self) -> Vec<String> {
+        let rows = self.0["warnings"].as_array().into_iter().flatten();
+        rows.filter_map(|row| row["code"].as_str().map(str::to_owned)).collect()
+    }
+
     pub fn unplaced(&self) -> Vec<(String, Vec<String>)> {
         let rows = self.0["unplaced"].as_array().expect("unplaced");
         rows.iter()
