@@ -67,7 +67,7 @@ pub(crate) fn decide(snapshot: &Snapshot, options: &Options) -> Result<Decided, 
         decision = better;
     }
     warnings.extend(static_pools(&lowered));
-    let quotas = quotas::uses(&lowered, &how, &decision, &mut warnings);
+    let quotas = quotas::uses(&lowered, (options.strategy, &how), &decision, &mut warnings);
     let mut plan = raise(&lowered, &decision.decision(), options.strategy, &warnings);
     if let Some(bound) = decision.bound {
         plan.cost.set_bound(Money::of_price(bound.price_microusd));

@@ -5,13 +5,14 @@ use dunnage_engine_core::problem::{Problem, Quota};
 use super::answer::QuotaUse;
 use crate::error::Warning;
 use crate::lower::Lowered;
-use crate::solve::{How, OwnedDecision, search};
+use crate::options::Strategy;
+use crate::solve::{How, OwnedDecision, search, solve};
 
 /// What `found` takes from each quota. Where larger quotas make a better plan, the rest of the
 /// quota says how much larger, and a warning says what it is worth.
 pub(super) fn uses(
     lowered: &Lowered,
-    how: &How,
+    (strategy, how): (Strategy, &How),
     found: &OwnedDecision,
     warnings: &mut Vec<Warning>,
 ) -> Vec<QuotaUse> {
@@ -21,7 +22,11 @@ pub(super) fn uses(
     }
     let open: Vec<Quota> =
         problem.quotas.iter().map(|quota| Quota { limit: i64::MAX, ..*quota }).collect();
-    let open = search(&Problem { quotas: &open, ..problem }, how).ok();
+    let open = Problem { quotas: &open, ..problem };
+    let open = match strategy {
+        Strategy::Cheapest => search(&open, how).ok(),
+        Strategy::Greedy | Strategy::Karpenter => solve(&open).ok(),
+    };
     let better = open.filter(|open| how.rank(&problem, open) < how.rank(&problem, found));
     let taken = taken(&problem, found);
     let wanted = better.as_ref().map(|open| self::taken(&problem, open));

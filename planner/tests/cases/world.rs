@@ -191,6 +191,11 @@ impl World {
         self.plan_with(Strategy::Greedy)
     }
 
+    /// Plans by search.
+    pub fn cheapest(&self) -> Planned {
+        self.plan_with(Strategy::Cheapest)
+    }
+
     /// Plans under Karpenter's rules.
     pub fn karpenter(&self) -> Planned {
         self.plan_with(Strategy::Karpenter)
