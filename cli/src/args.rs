@@ -130,9 +130,22 @@ pub struct Input {
     /// --service-code ec2` or `az vm list-usage` prints, or a list of ours (docs/quotas.md)
     #[arg(long, value_name = "FILE")]
     pub quotas: Option<PathBuf>,
+    /// Also run the plan through a model of kube-scheduler: pods that it would leave pending on
+    /// the planned nodes, and what would be bought again for them
+    #[arg(long, value_enum, value_name = "SCORING")]
+    pub replay: Option<Scoring>,
     /// Permutes choices that are free, to show that two answers differ by a tie alone
     #[arg(long, default_value_t = 0, hide = true)]
     pub tie_seed: u32,
+}
+
+/// How kube-scheduler scores what is left of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Scoring {
+    /// The emptiest node first: its default
+    LeastAllocated,
+    /// The fullest node first
+    MostAllocated,
 }
 
 /// How to print.

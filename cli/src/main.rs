@@ -25,6 +25,7 @@ use dunnage_planner::lint::lint;
 use dunnage_planner::options::{Effort, Options, Strategy};
 use dunnage_planner::plan::{Failure, plan};
 use dunnage_planner::read::{ReadOptions, Source, read_with, read_with_refused};
+use dunnage_planner::replay::Scoring;
 use dunnage_planner::snapshot::Snapshot;
 
 use args::{Catalog, Cli, Command, Explained, Form, Input, PlanForm};
@@ -176,6 +177,10 @@ fn asked(input: &Input) -> Result<(Vec<Source>, ReadOptions<'static>, Options), 
             .parse::<Effort>()
             .map_err(|why| input::usage("--effort", &input.effort, why))?,
         tie_seed: input.tie_seed,
+        replay: input.replay.map(|scoring| match scoring {
+            args::Scoring::LeastAllocated => Scoring::LeastAllocated,
+            args::Scoring::MostAllocated => Scoring::MostAllocated,
+        }),
         ..Options::default()
     };
     if let Some(name) = &input.catalog {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use dunnage_planner::plan::{Launch, Money, Notice, Plan, UnplacedPod};
+use dunnage_planner::replay::Replay;
 use dunnage_planner::workload::by_workload;
 
 use crate::table::{Table, wrap};
@@ -72,6 +73,28 @@ fn summary(out: &mut String, plan: &Plan, width: usize) {
              {:.2} % above the cheapest.",
             plan.cost.lower_bound_per_hour,
             gap * 100.0
+        );
+        paragraph(out, &text, width);
+    }
+    if let Some(replay) = &plan.replay {
+        replayed(out, replay, width);
+    }
+}
+
+/// What kube-scheduler makes of the plan.
+fn replayed(out: &mut String, replay: &Replay, width: usize) {
+    for (how, run) in [
+        ("With every pod nominated for its node (Kubernetes 1.35)", &replay.nominated),
+        ("Without nominations", &replay.scored),
+    ] {
+        let text = format!(
+            "{how} kube-scheduler leaves {} pending on these nodes under {} scoring, for which \
+             {} would be bought again: {} USD/h, {:.2} % of the plan.",
+            counted(run.pending_pods as usize, "pod"),
+            replay.scoring,
+            counted(run.bought_again, "node"),
+            run.bought_again_per_hour,
+            run.share * 100.0
         );
         paragraph(out, &text, width);
     }

@@ -15,6 +15,7 @@ mod quotas;
 mod record;
 pub(crate) mod relax;
 mod reservations;
+mod schedule;
 pub(crate) mod state;
 mod templates;
 mod topology;
@@ -31,6 +32,7 @@ use state::{Slices, State};
 use types::Fail;
 
 pub use given_up::{GivenUp, given_up};
+pub use schedule::{Room, Scheduled, Scoring, schedule};
 pub(crate) use types::usable;
 
 /// The pod at hand: one of its class, at a step of relaxation.

@@ -402,6 +402,9 @@ pub struct Node {
     /// Row of `quantities`: allocatable less the requests of all its pods; [`ABSENT`] for a
     /// resource that the node does not have.
     pub available: u32,
+    /// Row of `quantities`: allocatable, nothing taken off, as kube-scheduler scores it;
+    /// [`NONE`] when nobody asks.
+    pub allocatable: u32,
     /// Row of `quantities`: requests of the DaemonSet pods on it; [`NONE`] for none.
     pub daemon_requests: u32,
     /// Initialized nodes are tried first.

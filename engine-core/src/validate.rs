@@ -180,6 +180,7 @@ impl Problem<'_> {
             at.row(n.set, self.sets.len(), "set")?;
             at.span(n.taints, self.taints.len(), "taints")?;
             at.row(n.available, self.amounts(), "available")?;
+            at.row_or_none(n.allocatable, self.amounts(), "allocatable")?;
             at.row_or_none(n.daemon_requests, self.amounts(), "daemon_requests")?;
             at.span(n.ports, self.ports.len(), "ports")?;
             at.span(n.counts, self.node_counts.len(), "counts")?;

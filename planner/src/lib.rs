@@ -16,6 +16,7 @@ pub mod pod;
 pub mod quantity;
 pub mod raise;
 pub mod read;
+pub mod replay;
 pub mod settings;
 pub mod snapshot;
 pub mod solve;

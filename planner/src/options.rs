@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use dunnage_engine_core::place::Scoring;
 use dunnage_engine_core::problem::Rules;
 use dunnage_engine_core::search::Settings as Search;
 
@@ -119,6 +120,8 @@ pub struct Options {
     pub prices: Option<Source>,
     /// Factors on prices, after the price file.
     pub discounts: Vec<Discount>,
+    /// Also runs the plan through a model of kube-scheduler that scores so.
+    pub replay: Option<Scoring>,
     /// Other than 0: permutes choices that are free, to show that two answers differ by a tie
     /// alone.
     pub tie_seed: u32,

@@ -23,6 +23,7 @@ use crate::error::{PlanError, Warning};
 use crate::lower::{Lowered, lower};
 use crate::options::{Options, Strategy};
 use crate::raise::raise;
+use crate::replay;
 use crate::snapshot::Snapshot;
 use crate::solve::{How, OwnedDecision, one_by_one, search, solve, verify};
 
@@ -73,6 +74,7 @@ pub(crate) fn decide(snapshot: &Snapshot, options: &Options) -> Result<Decided, 
         plan.cost.set_bound(Money::of_price(bound.price_microusd));
     }
     plan.quotas = quotas;
+    plan.replay = options.replay.and_then(|how| replay::replay(snapshot, &lowered, &decision, how));
     Ok(Decided { lowered, plan })
 }
 

@@ -62,6 +62,7 @@ pub fn raise(
         bind: bind(&words, &places),
         unplaced: unplaced(&words, lowered, decision, &places),
         quotas: Vec::new(),
+        replay: None,
         warnings: notices(&warnings),
         cost,
         effort: Effort { steps: decision.effort.steps, memory_bytes: decision.effort.memory_bytes },

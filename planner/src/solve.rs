@@ -9,7 +9,9 @@ use dunnage_engine_core::decision::{
     Decision, Effort, NewNode, Placement, Reason, TemplateState, Unplaced,
 };
 use dunnage_engine_core::limits::Limit;
+use dunnage_engine_core::place::{Room, Scoring, schedule};
 use dunnage_engine_core::problem::{Problem, Rules};
+use dunnage_engine_core::requirements::Layout;
 use dunnage_engine_core::search::{
     Bound, Bundle, Column, Entry, Item, Machine, Method, SearchCaps, SearchMemory, SearchNeed,
     Settings, cheapest,
@@ -291,6 +293,50 @@ fn solve_within(problem: &Problem, caps: Caps) -> Result<OwnedDecision, Error> {
         let decision = dunnage_engine_core::place(problem, caps, memory)?;
         Ok(OwnedDecision::of(&decision, bytes, caps))
     })
+}
+
+/// Places the pods as kube-scheduler would on the nodes of `problem` and opens nodes for the
+/// rest; also how many it leaves pending. `nominated` is the node of each pod of the queue.
+///
+/// # Errors
+/// As [`solve`].
+pub fn scheduled(
+    problem: &Problem,
+    scoring: Scoring,
+    nominated: &[u32],
+) -> Result<(OwnedDecision, u32), Error> {
+    let largest = Caps::largest(problem);
+    let mut caps = generous(problem, largest);
+    let mut left = vec![0; problem.classes.len()];
+    let mut held = vec![0; problem.nodes.len() * problem.resources.len()];
+    loop {
+        let found = lend(problem, caps, |memory, bytes| {
+            let room = Room { nominated, held: &mut held, left: &mut left };
+            let found = schedule(problem, scoring, caps, memory, room)?;
+            Ok((OwnedDecision::of(&found.decision, bytes, caps), found.pending))
+        });
+        match found {
+            Ok(found) => return Ok(found),
+            Err(e) => caps = larger(caps, largest, e)?,
+        }
+    }
+}
+
+/// The first value that a new node's requirements allow, by key; nothing for keys that they do
+/// not list values of.
+pub fn values_of_set(problem: &Problem, decision: &OwnedDecision, row: usize) -> Vec<Option<u32>> {
+    let mut offsets = vec![0; problem.keys.len() + 1];
+    let layout = Layout::build(problem, &mut offsets);
+    let width = decision.set_words;
+    let set = &decision.sets[row * width..][..width];
+    (0..problem.keys.len())
+        .map(|key| {
+            let need = layout.get(set, key);
+            let values = problem.keys[key].values.of(problem.values);
+            let is_listed = layout.has(set, key) && !need.is_complement();
+            is_listed.then(|| (0..values.len() as u32).find(|&v| need.allows(v, values))).flatten()
+        })
+        .collect()
 }
 
 /// Lends memory for one solve: `f` also learns how many bytes that is.

@@ -26,6 +26,8 @@ mod rare_reasons;
 mod reasons;
 #[path = "cases/regional.rs"]
 mod regional;
+#[path = "cases/replayed.rs"]
+mod replayed;
 #[path = "cases/requirements.rs"]
 mod requirements;
 #[path = "cases/shuffled.rs"]

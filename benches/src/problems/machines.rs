@@ -292,6 +292,7 @@ fn node(t: &mut Tables, draw: &mut Draw, labels: &Labels) {
         set,
         taints: taints(draw, 20),
         available,
+        allocatable: NONE,
         daemon_requests,
         is_initialized: draw.chance(70),
         ports: Span::default(),

@@ -201,6 +201,7 @@ pub static PROBLEM: Problem<'static> = Problem {
         set: 5,
         taints: EMPTY,
         available: 9,
+        allocatable: NONE,
         daemon_requests: 6,
         is_initialized: true,
         ports: EMPTY,

@@ -210,6 +210,7 @@ impl Tables {
         let row = Node {
             set,
             available,
+            allocatable: NONE,
             daemon_requests: NONE,
             is_initialized: true,
             ..Default::default()

@@ -130,6 +130,7 @@ impl NodeWriter<'_> {
             set: writer.labels(labels),
             taints: writer.taints(&node.taints),
             available: writer.amounts(&available, ABSENT),
+            allocatable: writer.amounts(&node.allocatable, 0),
             daemon_requests: if load.has_daemons { writer.amounts(&load.daemons, 0) } else { NONE },
             is_initialized: node.is_initialized,
             ports: writer.ports(&ports),

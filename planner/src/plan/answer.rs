@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::money::Money;
+use crate::replay::Replay;
 
 /// What would be launched for the pending pods, what is bound to nodes that exist, and why
 /// the rest waits. Equal inputs give equal bytes.
@@ -28,6 +29,9 @@ pub struct Plan {
     pub warnings: Vec<Notice>,
     /// What the launches cost.
     pub cost: Cost,
+    /// What kube-scheduler makes of the plan; absent unless asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Replay>,
     /// What deciding took.
     pub effort: Effort,
 }
