@@ -17,11 +17,11 @@ const BOTH: [Scoring; 2] = [Scoring::LeastAllocated, Scoring::MostAllocated];
 /// Two nodes full to the brim: each holds one large pod and one that fills it up.
 fn tight() -> World {
     let types = vec![machine("eight", 8, 32, 0.4)];
-    let all = [("a", "5"), ("b", "5"), ("c", "3"), ("d", "3")];
+    let all = [("a", "5", "20Gi"), ("b", "5", "20Gi"), ("c", "3", "12Gi"), ("d", "3", "12Gi")];
     world()
         .types(types)
         .pools([pool("p", vec![])])
-        .pods(all.map(|(name, cpu)| pod(name, cpu, "64Mi")))
+        .pods(all.map(|(name, cpu, memory)| pod(name, cpu, memory)))
 }
 
 #[test]
