@@ -8,7 +8,7 @@ use dunnage_planner::lower::{TypeLists, lower};
 use dunnage_planner::options::Options;
 use dunnage_planner::read::{Source, read};
 use dunnage_planner::snapshot::Snapshot;
-use dunnage_planner::solve::{search, search_by, solve, verify};
+use dunnage_planner::solve::{How, search, search_by, solve, verify};
 
 const INPUTS: [&str; 3] = ["kbench-1000", "enterprise-1000", "kdiverse-500"];
 
@@ -27,7 +27,7 @@ fn stages(criterion: &mut Criterion) {
         let (snapshot, lists) = snapshot(name);
         let lowered = lower(&snapshot, &lists, &options).expect("tables");
         let problem = lowered.tables.problem();
-        let found = search(&problem, &Settings::DEFAULT).expect("a decision");
+        let found = search(&problem, &How::default()).expect("a decision");
         let mut bench = |stage: &str, work: &dyn Fn()| {
             criterion.bench_function(&format!("{stage}, {name}"), |b| b.iter(work));
         };
@@ -35,7 +35,7 @@ fn stages(criterion: &mut Criterion) {
         bench("greedy", &|| drop(solve(&problem)));
         let settings = &Settings::DEFAULT;
         bench("greedy and bound", &|| drop(search_by(&problem, settings, Method::OneByOne)));
-        bench("cheapest", &|| drop(search(&problem, settings)));
+        bench("cheapest", &|| drop(search(&problem, &How::default())));
         bench("check", &|| verify(&problem, &found.decision()).expect("a plan that holds"));
     }
 }

@@ -1,11 +1,10 @@
 //! The bound of the search beside what the packing study proved on the same inputs.
 
 use dunnage_benches::study::{self, Form};
-use dunnage_engine_core::search::Settings;
 use dunnage_planner::lower::{TypeLists, lower};
 use dunnage_planner::options::Options;
 use dunnage_planner::read::{Source, read};
-use dunnage_planner::solve::search;
+use dunnage_planner::solve::{How, search};
 
 /// Share by which the bound of an input may be below the study's, which is proven, too, by a
 /// linear program over many more columns. Above is welcome.
@@ -28,7 +27,7 @@ fn bounds_are_as_high_as_those_of_the_study() {
         let lists = TypeLists::shared(types, &snapshot);
         let lowered = lower(&snapshot, &lists, &Options::default()).expect("tables");
         let problem = lowered.tables.problem();
-        let found = search(&problem, &Settings::DEFAULT).expect("a decision");
+        let found = search(&problem, &How::default()).expect("a decision");
         let (left, price) = found.rank();
         let bound = found.bound.expect("a bound").price_microusd;
         assert_eq!(left, 0, "{name}: pods are left");

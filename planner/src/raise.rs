@@ -44,9 +44,17 @@ pub fn raise(
     let layout = Layout::build(&problem, &mut numbers);
     let words = Words { p: problem, names: &lowered.names, layout };
     let places = Places::of(&words, decision);
-    let launch: Vec<Launch> = (0..decision.new_nodes.len())
-        .map(|node| launch(&words, decision, node, &places, strategy))
-        .collect();
+    let mut launch: Vec<Launch> = Vec::with_capacity(decision.new_nodes.len());
+    for node in 0..decision.new_nodes.len() {
+        // Nodes that were opened as copies stand in a row.
+        let own = match launch.last() {
+            Some(last) if is_alike(decision, node, &places) => {
+                Launch { pods: pods(&places, node), ..last.clone() }
+            }
+            _ => self::launch(&words, decision, node, &places, strategy),
+        };
+        launch.push(own);
+    }
     let mut warnings = warnings.to_vec();
     warnings.extend(borrowed_prices(lowered, decision));
     let static_launch = static_pools::launches(lowered);
@@ -162,6 +170,24 @@ pub(crate) fn stretch<T>(table: &[T], width: usize, index: usize) -> &[T] {
     table.get(index * width..(index + 1) * width).unwrap_or(&[])
 }
 
+/// True when the node is in everything but its pods' names like the one before.
+fn is_alike(decision: &Decision, node: usize, places: &Places) -> bool {
+    let Some(before) = node.checked_sub(1) else { return false };
+    let row = |p: &Placement| (p.class, p.count, p.relaxed);
+    let same = |rows: &[u64], width| stretch(rows, width, node) == stretch(rows, width, before);
+    let width = decision.requests.len() / decision.new_nodes.len();
+    decision.new_nodes[node] == decision.new_nodes[before]
+        && same(decision.sets, decision.set_words)
+        && same(decision.type_masks, decision.type_words)
+        && stretch(decision.requests, width, node) == stretch(decision.requests, width, before)
+        && places.rows[node].iter().map(row).eq(places.rows[before].iter().map(row))
+}
+
+/// Names of the pods on a new node.
+fn pods(places: &Places, node: usize) -> Vec<String> {
+    places.new[node].iter().map(|&name| name.to_owned()).collect()
+}
+
 fn launch(
     w: &Words,
     decision: &Decision,
@@ -197,7 +223,7 @@ fn launch(
         requirements,
         instance_types,
         requests: requests(w, stretch(decision.requests, p.resources.len(), index)),
-        pods: places.new[index].iter().map(|&name| name.to_owned()).collect(),
+        pods: pods(places, index),
         because: launch_because(w, decision, index, &places.rows[index], set),
     }
 }

@@ -157,13 +157,44 @@ pub fn solve(problem: &Problem) -> Result<OwnedDecision, Error> {
 /// # Errors
 /// As [`solve`].
 pub fn search(problem: &Problem, how: &How) -> Result<OwnedDecision, Error> {
-    let packed = search_by(problem, &how.search, Method::Packed)?;
+    let packed = packed(problem, how)?;
     if how.is_proven(problem, &packed) {
         return Ok(packed);
     }
     let single = one_by_one(problem, problem.rules, how, &packed)?;
     Ok(single.unwrap_or(packed))
 }
+
+/// The best packing of this effort and of those below it: the best in the model need not be the
+/// best once it is placed, and more effort must never cost more. The bound is the best of all.
+fn packed(problem: &Problem, how: &How) -> Result<OwnedDecision, Error> {
+    let mut best: Option<OwnedDecision> = None;
+    let mut bound: Option<Bound> = None;
+    let lower = EFFORTS.into_iter().filter(|&steps| steps < how.search.steps);
+    for steps in lower.chain([how.search.steps]) {
+        // A first packing is always finished; it is the same for every effort below its own.
+        if best.as_ref().is_some_and(|b| b.effort.steps > steps) {
+            continue;
+        }
+        let own = search_by(problem, &Settings { steps, ..how.search }, Method::Packed)?;
+        bound = bound.into_iter().chain(own.bound).max_by_key(|b| (b.pods, b.price_microusd));
+        if best.as_ref().is_none_or(|b| how.rank(problem, &own) <= how.rank(problem, b)) {
+            best = Some(own);
+        }
+        if best.as_ref().is_some_and(|b| how.is_proven(problem, b)) {
+            break;
+        }
+    }
+    let mut best = best.map_or_else(|| search_by(problem, &how.search, Method::Packed), Ok)?;
+    // A bound speaks of the pods on new nodes: those of another answer may be others.
+    if problem.nodes.is_empty() && best.bound.map(|b| b.pods) == bound.map(|b| b.pods) {
+        best.bound = bound;
+    }
+    Ok(best)
+}
+
+/// Efforts that greater ones try first, in steps.
+const EFFORTS: [u64; 2] = [500_000, Settings::DEFAULT.steps];
 
 /// Most pods for which free choices of placing one by one are tried in other orders, too.
 const TIE_PODS: u32 = 1_000;

@@ -108,7 +108,7 @@ fn stage_solve(
     options: &Options,
 ) -> Result<OwnedDecision, String> {
     let found = match options.strategy {
-        Strategy::Cheapest => search(problem, &options.search(&snapshot.settings)),
+        Strategy::Cheapest => search(problem, &options.how(&snapshot.settings)),
         Strategy::Greedy | Strategy::Karpenter => solve(problem),
     };
     found.map_err(|why| why.to_string())
