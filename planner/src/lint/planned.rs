@@ -63,6 +63,7 @@ const TOLD: &[Told] = &[
         "PriorityClassNotFound",
         "add the PriorityClass to the input, or correct `priorityClassName` of the pods",
     ),
+    told("QuotaTooSmall", "ask the cloud for a larger quota, or raise the limit of the settings"),
     told("RegionUnused", "use a region that the message lists"),
     told("SeveralRegions", "choose one: `--catalog REGION`"),
     told(
@@ -73,6 +74,7 @@ const TOLD: &[Told] = &[
         "StaticPoolLacksNodes",
         "nothing when the pool is new; else raise `spec.limits.nodes` to `spec.replicas` or more",
     ),
+    told("TypesLeftOut", "nothing when that is what you want; else raise or remove the setting"),
     told(
         "UnknownFeatureGate",
         "correct the name to the nearest one that the message tells, or remove it",

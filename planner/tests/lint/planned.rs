@@ -368,6 +368,29 @@ fn karpenters_own_rules() {
     );
 }
 
+#[test]
+fn quotas_and_machines_that_settings_leave_out() {
+    let with_setting =
+        |name: &str, value: Value| with(clean(), "/settings", json!({ name: value }));
+    let quota = |vcpu: u32| with_setting("quotas", json!([{ "name": "all", "vcpu": vcpu }]));
+    told(
+        "QuotaTooSmall",
+        "quota all",
+        "needs +",
+        "ask the cloud for a larger quota",
+        &quota(0),
+        &quota(100_000),
+    );
+    told(
+        "TypesLeftOut",
+        "NodePool p",
+        "settings.maxNodePrice leave(s) ",
+        "nothing when that is what you want",
+        &with_setting("maxNodePrice", json!(0.000001)),
+        &with_setting("maxNodePrice", json!(1000)),
+    );
+}
+
 /// Whoever lints sees what whoever plans is warned of.
 #[test]
 fn the_warnings_of_the_plan_are_all_there() {
