@@ -22,7 +22,7 @@ pub enum Command {
         #[arg(short = 'o', long = "output", value_enum, default_value_t = PlanForm::Table)]
         form: PlanForm,
     },
-    /// Show the whole chain behind one pod or node
+    /// Show the whole chain behind one pod, node, launch or pool, and what is wasted
     Explain {
         #[command(subcommand)]
         object: Explained,
@@ -54,6 +54,15 @@ pub enum Explained {
     Pod {
         /// `namespace/name`, or the name alone when it is unique
         name: String,
+        #[command(flatten)]
+        input: Input,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Why a launch is the machine it is: what else holds its pods, and what keeps cheaper ones out
+    Launch {
+        /// Its number in the plan, from 1
+        number: usize,
         #[command(flatten)]
         input: Input,
         #[command(flatten)]

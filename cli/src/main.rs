@@ -14,12 +14,13 @@ mod progress;
 mod table;
 mod yaml;
 
+use std::fmt::Display;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 use dunnage_planner::catalog::prices::Discount;
 use dunnage_planner::error::PlanError;
-use dunnage_planner::explain::{ExplainError, explain_node, explain_pod};
+use dunnage_planner::explain::{ExplainError, explain_launch, explain_node, explain_pod};
 use dunnage_planner::html::{html, plan_with_sizes};
 use dunnage_planner::lint::lint;
 use dunnage_planner::options::{Effort, Options, Strategy};
@@ -27,8 +28,9 @@ use dunnage_planner::plan::{Failure, plan};
 use dunnage_planner::read::{ReadOptions, Source, read_with, read_with_refused};
 use dunnage_planner::replay::Scoring;
 use dunnage_planner::snapshot::Snapshot;
+use serde::Serialize;
 
-use args::{Catalog, Cli, Command, Explained, Form, Input, PlanForm};
+use args::{Catalog, Cli, Command, Explained, Form, Input, Output, PlanForm};
 use progress::Progress;
 
 /// Why there is no answer.
@@ -113,20 +115,7 @@ fn run(command: Command) -> Result<(), Failed> {
             drop(progress);
             output::print(form, &plan, |width| plan_table::text(&plan, width))?;
         }
-        Command::Explain { object: Explained::Pod { name, input, output } } => {
-            let (snapshot, options) = read(&input)?;
-            let progress = Progress::start("dunnage: explaining …");
-            let said = explain_pod(&snapshot, &options, &name)?;
-            drop(progress);
-            output::print(output.form, &said, |width| wrapped(&said.to_string(), width))?;
-        }
-        Command::Explain { object: Explained::Node { name, input, output } } => {
-            let (snapshot, options) = read(&input)?;
-            let progress = Progress::start("dunnage: explaining …");
-            let said = explain_node(&snapshot, &options, &name)?;
-            drop(progress);
-            output::print(output.form, &said, |width| wrapped(&said.to_string(), width))?;
-        }
+        Command::Explain { object } => explain(object)?,
         Command::Lint { input, output } => {
             let (sources, read_options, options) = asked(&input)?;
             let progress = Progress::start("dunnage: looking …");
@@ -152,6 +141,35 @@ fn run(command: Command) -> Result<(), Failed> {
             output::write(&String::from_utf8_lossy(&script))?;
         }
     }
+    Ok(())
+}
+
+/// Explains one object.
+fn explain(object: Explained) -> Result<(), Failed> {
+    match object {
+        Explained::Pod { name, input, output } => {
+            explained(&input, &output, |snapshot, options| explain_pod(snapshot, options, &name))
+        }
+        Explained::Launch { number, input, output } => {
+            explained(&input, &output, |snapshot, o| explain_launch(snapshot, o, number))
+        }
+        Explained::Node { name, input, output } => {
+            explained(&input, &output, |snapshot, options| explain_node(snapshot, options, &name))
+        }
+    }
+}
+
+/// Prints what `explain` says of the input.
+fn explained<T: Serialize + Display>(
+    input: &Input,
+    output: &Output,
+    explain: impl FnOnce(&Snapshot, &Options) -> Result<T, ExplainError>,
+) -> Result<(), Failed> {
+    let (snapshot, options) = read(input)?;
+    let progress = Progress::start("dunnage: explaining …");
+    let said = explain(&snapshot, &options)?;
+    drop(progress);
+    output::print(output.form, &said, |width| wrapped(&said.to_string(), width))?;
     Ok(())
 }
 

@@ -318,6 +318,25 @@ fn explain_tells_the_whole_chain() {
 }
 
 #[test]
+fn explain_launch_says_why_it_is_this_machine() {
+    let input = world(vec![pod("a", "3")]).to_string();
+    let said = run_in(&["explain", "launch", "1", "-f", "-", "-o", "json"], &input, "120");
+    let json: Value = serde_json::from_str(&said.out).unwrap_or_default();
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    assert_eq!(json["chosen"]["instanceType"], "big");
+    assert_eq!(json["next"], json!([]));
+    assert_eq!(json["cheaper"][0]["nearest"][0]["message"], "needs 3 cpu, has 2: short by 1");
+    let table = run_in(&["explain", "launch", "1", "-f", "-"], &input, "120");
+    assert!(table.out.starts_with("launch 1 of pool default: big z-1 on-demand at 0.4 USD/h"));
+    let pod = run_in(&["explain", "pod", "a", "-f", "-"], &input, "120");
+    let shared = table.out.lines().last().unwrap_or_default();
+    assert!(pod.out.contains(shared), "{}\n{}", pod.out, table.out);
+    let wrong = run_in(&["explain", "launch", "2", "-f", "-"], &input, "120");
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.err.contains("one launch, number 1"), "{}", wrong.err);
+}
+
+#[test]
 fn explain_node_says_what_is_left() {
     let mut input = world(vec![pod("new", "1")]);
     input["nodes"] = json!([{"metadata": {"name": "n1", "labels": {"kubernetes.io/hostname": "n1"}},

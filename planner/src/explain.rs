@@ -6,6 +6,7 @@
 //! every count is of that test alone; topology rules and limits, which depend on what was
 //! placed before, are quoted from the decision.
 
+mod choice;
 mod existing;
 mod fresh;
 mod text;
@@ -24,6 +25,7 @@ use crate::quantity::{Rounding, format_resource, parse_resource};
 use crate::raise::Words;
 use crate::snapshot::{Snapshot, full_name};
 
+pub use choice::{CheaperMachine, Counts, LaunchExplanation, NextBest, Refused};
 pub(crate) use existing::daemons_due;
 pub use existing::{NodeExplanation, NodeRefusal};
 pub use fresh::{NearestMiss, PoolExplanation, TypeTests};
@@ -43,6 +45,9 @@ pub struct PodExplanation {
     /// The launch that it is part of, when it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub launch: Option<Launch>,
+    /// Why that launch is counted as its machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub choice: Option<LaunchExplanation>,
     /// Why it is left over; empty when it is placed.
     pub because: Vec<Because>,
     /// What it requests.
@@ -74,7 +79,7 @@ pub enum NameError {
     /// No such object.
     #[error("no {kind} is named `{name}`{}", similar(.near))]
     Unknown {
-        /// `pod` or `node`.
+        /// `pod`, `node` or `pool`.
         kind: &'static str,
         /// The name asked for.
         name: String,
@@ -89,6 +94,22 @@ pub enum NameError {
         /// Their full names.
         names: Vec<String>,
     },
+    /// No launch of that number.
+    #[error("no launch has number {number}: {}", numbered(*.launches))]
+    Launch {
+        /// The number asked for.
+        number: usize,
+        /// How many launches there are.
+        launches: usize,
+    },
+}
+
+fn numbered(launches: usize) -> String {
+    match launches {
+        0 => "the plan launches nothing".to_owned(),
+        1 => "the plan has one launch, number 1".to_owned(),
+        _ => format!("the plan has launches 1 to {launches}"),
+    }
 }
 
 fn similar(near: &Option<String>) -> String {
@@ -131,7 +152,8 @@ fn find<'n>(
 fn pod(w: &Words, lowered: &Lowered, plan: &Plan, name: &str) -> PodExplanation {
     let mut said = PodExplanation { pod: name.to_owned(), ..PodExplanation::default() };
     let holds = |pods: &[String]| pods.iter().any(|pod| pod == name);
-    let launch = plan.launch.iter().find(|launch: &&Launch| holds(&launch.pods));
+    let at = plan.launch.iter().position(|launch| holds(&launch.pods));
+    let launch = at.and_then(|at| plan.launch.get(at));
     let bind = plan.bind.iter().find(|bind: &&Bind| holds(&bind.pods));
     let left = plan.unplaced.iter().find(|row: &&UnplacedPod| row.pod == name);
     said.outcome = match (launch, bind, left) {
@@ -141,6 +163,7 @@ fn pod(w: &Words, lowered: &Lowered, plan: &Plan, name: &str) -> PodExplanation 
         _ => PodOutcome::Running,
     };
     said.launch = launch.cloned();
+    said.choice = at.and_then(|at| choice::launch(w, plan, at));
     said.node = bind.map(|bind| bind.node.clone());
     said.because = left.map_or_else(Vec::new, |row| row.because.clone());
     let class = lowered.names.pods.iter().position(|pods| holds(pods));
@@ -207,6 +230,28 @@ pub fn explain_node(
     let mut pods: Vec<String> = on_it.map(|pod| full_name(&pod.metadata)).collect();
     pods.sort_unstable();
     Ok(with_words(&decided.lowered, |w| existing::node(w, &decided.plan, &name, pods)))
+}
+
+/// Why the launch of that number, from 1 in the order of the plan, is counted as its machine: what
+/// else holds its pods and for how much more, and what keeps cheaper machines out.
+///
+/// # Errors
+/// As [`crate::plan::plan`]; a number that no launch has.
+pub fn explain_launch(
+    snapshot: &Snapshot,
+    options: &Options,
+    number: usize,
+) -> Result<LaunchExplanation, ExplainError> {
+    let decided = decide(snapshot, options)?;
+    let plan = &decided.plan;
+    let row = number.checked_sub(1);
+    let said = row.and_then(|row| with_words(&decided.lowered, |w| choice::launch(w, plan, row)));
+    said.ok_or_else(|| NameError::Launch { number, launches: plan.launch.len() }.into())
+}
+
+/// `part` as a percentage of `whole`, to two places; none of nothing.
+fn percent(part: i64, whole: i64) -> Option<f64> {
+    (whole > 0).then(|| (part as f64 / whole as f64 * 1e4).round() / 1e2)
 }
 
 /// Calls `explain` with the tables and what their numbers mean.

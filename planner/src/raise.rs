@@ -21,7 +21,7 @@ use dunnage_engine_core::problem::NONE;
 use dunnage_engine_core::requirements::Layout;
 
 pub use codes::{CODES, CodeDoc, LAUNCH_CODES, REJECTED_CODES};
-pub(crate) use offerings::is_usable;
+pub(crate) use offerings::{is_usable, usable};
 use reasons::because;
 pub(crate) use requirements::words as requirement_words;
 pub(crate) use words::{Words, readable};

@@ -18,6 +18,8 @@ mod noticed;
 mod order;
 #[path = "cases/page.rs"]
 mod page;
+#[path = "cases/priced.rs"]
+mod priced;
 #[path = "cases/quotas.rs"]
 mod quotas;
 #[path = "cases/rare_reasons.rs"]

@@ -78,7 +78,7 @@ fn pool(w: &Words, class: &PodClass, row: usize, template: &Template) -> PoolExp
     let mut nearest: Option<(Missed, usize)> = None;
     for &at in template.types.of(w.p.template_types) {
         let Some(ty) = w.p.types.get(at as usize) else { continue };
-        let missed = test(w, class, template, ty, &node);
+        let missed = test(w, w.row(class.requests), template, ty, &node);
         said.types.asked += 1;
         said.types.labels += u32::from(missed.label.is_none());
         said.types.large += u32::from(missed.short.is_none());
@@ -136,7 +136,7 @@ pub(crate) fn sold_as(w: &Words, class: &PodClass, template: &Template) -> (bool
     }
     for &at in template.types.of(w.p.template_types) {
         let Some(ty) = w.p.types.get(at as usize) else { continue };
-        let missed = test(w, class, template, ty, &node);
+        let missed = test(w, w.row(class.requests), template, ty, &node);
         if missed.count() == 0 {
             let offerings = ty.offerings.of(w.p.offerings);
             for o in offerings.iter().filter(|o| is_usable(&w.p, &w.layout, &node, o)) {
@@ -167,11 +167,11 @@ fn refusal_words(w: &Words, class: &PodClass, t: &Template, refusal: Incompatibl
 
 /// What one type fails.
 #[derive(Clone, Copy)]
-struct Missed {
+pub(super) struct Missed {
     /// First key on which the labels exclude each other.
-    label: Option<u32>,
+    pub label: Option<u32>,
     /// Shortest resource: column, need, best, and the shortage in thousandths of the need.
-    short: Option<(u32, i64, i64, u64)>,
+    pub short: Option<(u32, i64, i64, u64)>,
     /// Some offering can be used.
     is_offered: bool,
 }
@@ -207,10 +207,17 @@ impl Missed {
     }
 }
 
-fn test(w: &Words, class: &PodClass, t: &Template, ty: &InstanceType, node: &[u64]) -> Missed {
+/// Holds a type of the template against pods that request `asked` and a node like `node`.
+pub(super) fn test(
+    w: &Words,
+    asked: &[i64],
+    t: &Template,
+    ty: &InstanceType,
+    node: &[u64],
+) -> Missed {
     let own = w.dense(ty.set);
     let label = w.layout.conflict(&own, node, &w.p).map(|key| key as u32);
-    let mut need = w.row(class.requests).to_vec();
+    let mut need = asked.to_vec();
     resources::add(&mut need, &daemons_of_type(w, t, ty));
     let short = ty
         .variants

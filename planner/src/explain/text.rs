@@ -1,5 +1,7 @@
 //! Explanations for people: short lines, the answer first.
 
+mod choice;
+
 use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter, Result};
 
@@ -27,6 +29,9 @@ impl Display for PodExplanation {
                 )?;
                 for because in &launch.because {
                     writeln!(f, "    {}: {}", because.code, because.message)?;
+                }
+                if let Some(choice) = &self.choice {
+                    choice::machines(f, choice)?;
                 }
             }
             (PodOutcome::Bound, _, Some(node)) => writeln!(f, "  goes to existing node {node}")?,

@@ -57,7 +57,7 @@ fn pods(random: &mut Random) -> Vec<Value> {
 }
 
 /// A world with equal types, equal nodes, pools of equal weight and equal overlays.
-fn drawn(random: &mut Random) -> World {
+pub fn drawn(random: &mut Random) -> World {
     let mut types = standard_types();
     types.extend(["twin-a", "twin-b"].map(|name| machine(name, 4, 16, 0.2)));
     let tainted = with(
@@ -106,7 +106,7 @@ const FREE_LISTS: [&str; 6] = [
 ];
 
 /// Mixes every list, and the fields of lists whose order means nothing.
-fn mixed(w: &World, random: &mut Random) -> Value {
+pub fn mixed(w: &World, random: &mut Random) -> Value {
     let mut all = w.0.clone();
     for list in all.as_object_mut().expect("a mapping").values_mut() {
         let Value::Array(rows) = list else { continue };
