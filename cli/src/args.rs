@@ -139,6 +139,10 @@ pub struct Input {
     /// --service-code ec2` or `az vm list-usage` prints, or a list of ours (docs/quotas.md)
     #[arg(long, value_name = "FILE")]
     pub quotas: Option<PathBuf>,
+    /// Also print what proves the lower bound: a value for each pod, and every machine that no
+    /// other beats (docs/bound.md)
+    #[arg(long)]
+    pub dual: bool,
     /// Also run the plan through a model of kube-scheduler: pods that it would leave pending on
     /// the planned nodes, and what would be bought again for them
     #[arg(long, value_enum, value_name = "SCORING")]

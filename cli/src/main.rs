@@ -195,6 +195,7 @@ fn asked(input: &Input) -> Result<(Vec<Source>, ReadOptions<'static>, Options), 
             .parse::<Effort>()
             .map_err(|why| input::usage("--effort", &input.effort, why))?,
         tie_seed: input.tie_seed,
+        dual: input.dual,
         replay: input.replay.map(|scoring| match scoring {
             args::Scoring::LeastAllocated => Scoring::LeastAllocated,
             args::Scoring::MostAllocated => Scoring::MostAllocated,

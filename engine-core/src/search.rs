@@ -34,7 +34,7 @@ use model::{Model, Purpose};
 use pack::{Bench, MANNERS, Packer, Packing};
 use tables::Shape;
 
-pub use bound::Bound;
+pub use bound::{Bound, Dual};
 pub use columns::Column;
 pub use tables::{Bundle, Entry, Item, Machine, SearchCaps, SearchMemory, SearchNeed};
 
@@ -110,6 +110,7 @@ fn search<'m>(
     room: SearchMemory,
 ) -> Result<Found<'m>, Exceeded> {
     let shape = Shape::of(problem);
+    let room_duals = room.duals;
     let mut f = Carver::new(room.floats);
     let mut n = Carver::new(room.numbers);
     let mut w = Carver::new(room.words);
@@ -194,6 +195,7 @@ fn search<'m>(
         offerings: packer.column_len,
         machines: packer.score,
         steps: (settings.steps / 16).min(u64::from(u32::MAX)) as u32,
+        duals: room_duals,
     };
     let bound = bound::of(&mut solve, &mut model, &mut duals, &mut filler, room)?;
     Ok(Found { decision: solve.into_decision(), bound, steps: filler.steps })

@@ -120,6 +120,8 @@ pub struct Options {
     pub prices: Option<Source>,
     /// Factors on prices, after the price file.
     pub discounts: Vec<Discount>,
+    /// Also tells the values of pods that prove the lower bound.
+    pub dual: bool,
     /// Also runs the plan through a model of kube-scheduler that scores so.
     pub replay: Option<Scoring>,
     /// Other than 0: permutes choices that are free, to show that two answers differ by a tie

@@ -3,6 +3,7 @@
 //! One call for every door: catalog, lower, solve, check, raise. Pure: no I/O and no clock.
 
 mod answer;
+mod dual;
 mod money;
 mod noticed;
 mod quotas;
@@ -12,6 +13,7 @@ pub use answer::{
     Because, Bind, Choice, Cost, Effort, Launch, Notice, Plan, QuotaUse, Requirement, TypesTested,
     UnplacedPod,
 };
+pub use dual::{DualMachine, DualPods, DualPrices};
 pub use money::Money;
 
 use dunnage_engine_core::check::Violation;
@@ -74,6 +76,7 @@ pub(crate) fn decide(snapshot: &Snapshot, options: &Options) -> Result<Decided, 
         plan.cost.set_bound(Money::of_price(bound.price_microusd));
     }
     plan.quotas = quotas;
+    plan.dual = options.dual.then(|| dual::prices(&lowered, &decision));
     plan.replay = options.replay.and_then(|how| replay::replay(snapshot, &lowered, &decision, how));
     Ok(Decided { lowered, plan })
 }

@@ -70,6 +70,7 @@ pub fn raise(
         bind: bind(&words, &places),
         unplaced: unplaced(&words, lowered, decision, &places),
         quotas: Vec::new(),
+        dual: None,
         replay: None,
         warnings: notices(&warnings),
         cost,

@@ -13,8 +13,8 @@ use dunnage_engine_core::place::{Room, Scoring, schedule};
 use dunnage_engine_core::problem::{Problem, Rules};
 use dunnage_engine_core::requirements::Layout;
 use dunnage_engine_core::search::{
-    Bound, Bundle, Column, Entry, Item, Machine, Method, SearchCaps, SearchMemory, SearchNeed,
-    Settings, cheapest,
+    Bound, Bundle, Column, Dual, Entry, Item, Machine, Method, SearchCaps, SearchMemory,
+    SearchNeed, Settings, cheapest,
 };
 use dunnage_engine_core::workspace::{Caps, Memory, Need};
 use serde::{Deserialize, Serialize};
@@ -50,6 +50,8 @@ pub struct OwnedDecision {
     pub caps: Caps,
     /// What the new nodes must at least cost, when a search found out.
     pub bound: Option<Bound>,
+    /// Values that prove the bound, by class; empty without a search.
+    pub duals: Vec<Dual>,
 }
 
 impl OwnedDecision {
@@ -97,6 +99,7 @@ impl OwnedDecision {
             announced_bytes,
             caps,
             bound: None,
+            duals: Vec::new(),
         }
     }
 }
@@ -169,7 +172,7 @@ pub fn search(problem: &Problem, how: &How) -> Result<OwnedDecision, Error> {
 /// best once it is placed, and more effort must never cost more. The bound is the best of all.
 fn packed(problem: &Problem, how: &How) -> Result<OwnedDecision, Error> {
     let mut best: Option<OwnedDecision> = None;
-    let mut bound: Option<Bound> = None;
+    let mut proof: Option<(Bound, Vec<Dual>)> = None;
     let lower = EFFORTS.into_iter().filter(|&steps| steps < how.search.steps);
     for steps in lower.chain([how.search.steps]) {
         // A first packing is always finished; it is the same for every effort below its own.
@@ -177,7 +180,12 @@ fn packed(problem: &Problem, how: &How) -> Result<OwnedDecision, Error> {
             continue;
         }
         let own = search_by(problem, &Settings { steps, ..how.search }, Method::Packed)?;
-        bound = bound.into_iter().chain(own.bound).max_by_key(|b| (b.pods, b.price_microusd));
+        let key = |b: &Bound| (b.pods, b.price_microusd);
+        if let Some(bound) = own.bound
+            && proof.as_ref().is_none_or(|(known, _)| key(&bound) > key(known))
+        {
+            proof = Some((bound, own.duals.clone()));
+        }
         if best.as_ref().is_none_or(|b| how.rank(problem, &own) <= how.rank(problem, b)) {
             best = Some(own);
         }
@@ -187,8 +195,11 @@ fn packed(problem: &Problem, how: &How) -> Result<OwnedDecision, Error> {
     }
     let mut best = best.map_or_else(|| search_by(problem, &how.search, Method::Packed), Ok)?;
     // A bound speaks of the pods on new nodes: those of another answer may be others.
-    if problem.nodes.is_empty() && best.bound.map(|b| b.pods) == bound.map(|b| b.pods) {
-        best.bound = bound;
+    if let Some((bound, duals)) = proof
+        && problem.nodes.is_empty()
+        && best.bound.is_some_and(|b| b.pods == bound.pods)
+    {
+        (best.bound, best.duals) = (Some(bound), duals);
     }
     Ok(best)
 }
@@ -265,6 +276,7 @@ fn search_within(
     let mut columns = vec![Column::default(); need.columns];
     let mut numbers = vec![0; need.numbers];
     let mut words = vec![0; need.words];
+    let mut duals = vec![Dual::default(); problem.classes.len()];
     let room = SearchMemory {
         items: &mut items,
         machines: &mut machines,
@@ -274,14 +286,17 @@ fn search_within(
         columns: &mut columns,
         numbers: &mut numbers,
         words: &mut words,
+        duals: &mut duals,
     };
-    lend(problem, caps, |memory, bytes| {
+    let mut decision = lend(problem, caps, |memory, bytes| {
         let found = cheapest(problem, caps, how, memory, room)?;
         let mut decision = OwnedDecision::of(&found.decision, bytes + need.bytes(), caps);
         decision.bound = Some(found.bound);
         decision.effort.steps += found.steps;
-        Ok(decision)
-    })
+        Ok::<_, Error>(decision)
+    })?;
+    decision.duals = duals;
+    Ok(decision)
 }
 
 fn smallest(problem: &Problem, largest: Caps) -> Caps {

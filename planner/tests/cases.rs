@@ -8,6 +8,8 @@ mod world;
 mod buffers;
 #[path = "cases/capacity.rs"]
 mod capacity;
+#[path = "cases/dual.rs"]
+mod dual;
 #[path = "cases/exhaustive.rs"]
 mod exhaustive;
 #[path = "cases/exhaustive_overlays.rs"]

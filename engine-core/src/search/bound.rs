@@ -25,6 +25,8 @@ use crate::problem::NONE;
 pub struct Bound {
     /// Micro-dollars per hour.
     pub price_microusd: i64,
+    /// The same as far as values of pods prove it: less where trying every division proves more.
+    pub dual_microusd: i64,
     /// Pods on new nodes that it covers; others count as costing nothing.
     pub pods: u32,
 }
@@ -48,6 +50,19 @@ pub(crate) struct Room<'r> {
     pub machines: &'r mut [f64],
     /// Steps of exhaustive looks at machines.
     pub steps: u32,
+    /// Where the values go that prove the bound, by class; empty when nobody asks.
+    pub duals: &'r mut [Dual],
+}
+
+/// What the proof of a bound says of a class: so many of its pods count, each with that value.
+/// No machine holds more value than its price, so that the values of all pods are a bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Dual {
+    /// Micro-dollars per hour.
+    pub value_microusd: f64,
+    /// Pods on new nodes that the bound covers.
+    pub pods: u32,
 }
 
 /// The bound for what `solve` has placed on new nodes.
@@ -58,7 +73,8 @@ pub(crate) fn of(
     filler: &mut Filler,
     room: Room,
 ) -> Result<Bound, Exceeded> {
-    let Room { counts, demand, values, lambda, offerings, machines, steps: exhaust } = room;
+    let Room { counts, demand, values, lambda, offerings, machines, steps: exhaust, duals: told } =
+        room;
     counts.fill(0);
     for x in solve.placements() {
         if matches!(x.target, Target::New(_)) {
@@ -88,10 +104,11 @@ pub(crate) fn of(
     // Pods that may use cheaper machines than others are told apart by their own prices; where
     // machines differ by place alone, one price for all is the better proof. Column generation
     // knows more than both where pods are large.
+    told.fill(Dual::default());
     duals.solve(&tables, proof.left, &mut steps);
-    let mut price = proof.bound(duals);
+    let mut price = proof.tell(duals, 0, told);
     duals.solve_pooled(&tables, proof.left, &mut steps);
-    price = price.max(proof.bound(duals));
+    price = proof.tell(duals, price, told);
     let is_known = |x: &Item| values[x.class as usize] >= 0.0;
     if tables.items.iter().any(is_known) {
         for (value, item) in duals.value.iter_mut().zip(tables.items) {
@@ -100,12 +117,13 @@ pub(crate) fn of(
             }
         }
         (proof.steps, proof.known) = (exhaust, lambda);
-        price = price.max(proof.bound(duals));
+        price = proof.tell(duals, price, told);
     }
+    let dual_microusd = price;
     if let Some(least) = super::small::least_price(&tables) {
         price = price.max(least as i64);
     }
-    Ok(Bound { price_microusd: price, pods })
+    Ok(Bound { price_microusd: price, dual_microusd, pods })
 }
 
 /// A bound in floating point, for deciding when to stop, and whether one price for all pods
@@ -181,12 +199,28 @@ struct Proof<'t, 'f, 'm> {
 }
 
 impl Proof<'_, '_, '_> {
-    fn bound(&mut self, duals: &Duals) -> i64 {
+    /// The better of a bound that is known and the one that the values prove, which are told
+    /// when they do better.
+    fn tell(&mut self, duals: &Duals, known: i64, told: &mut [Dual]) -> i64 {
+        let Some((price, most)) = self.least_price_per_value(duals) else { return known };
+        let bound = self.bound(duals, (price, most));
+        if bound <= known {
+            return known;
+        }
+        for (i, item) in self.tables.items.iter().enumerate() {
+            if let Some(dual) = told.get_mut(item.class as usize) {
+                let share = price as f64 / most as f64 * SCALE;
+                *dual = Dual { value_microusd: duals.value[i] * share, pods: item.count };
+            }
+        }
+        bound
+    }
+
+    fn bound(&mut self, duals: &Duals, (price, most): (i128, i128)) -> i64 {
         let tables = self.tables;
         let value = |i: usize| (duals.value[i] * SCALE) as i128;
         let total: i128 =
             tables.items.iter().enumerate().map(|(i, x)| value(i) * i128::from(x.count)).sum();
-        let Some((price, most)) = self.least_price_per_value(duals) else { return 0 };
         // INVARIANT: values are prices of machines at most, so this does not overflow; were it
         // to, zero is a bound, too.
         let Some(sum) = total.checked_mul(price) else { return 0 };

@@ -142,6 +142,8 @@ pub struct SearchMemory<'m> {
     pub numbers: &'m mut [u32],
     /// Words of bits.
     pub words: &'m mut [u64],
+    /// A row for each class, for the values that prove the bound; empty when nobody asks.
+    pub duals: &'m mut [super::Dual],
 }
 
 /// Packings that are kept at a time: the one under way and the best.

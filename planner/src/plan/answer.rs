@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::dual::DualPrices;
 use super::money::Money;
 use crate::replay::Replay;
 
@@ -29,6 +30,9 @@ pub struct Plan {
     pub warnings: Vec<Notice>,
     /// What the launches cost.
     pub cost: Cost,
+    /// What proves the lower bound; absent unless asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dual: Option<DualPrices>,
     /// What kube-scheduler makes of the plan; absent unless asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<Replay>,
