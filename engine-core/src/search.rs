@@ -31,7 +31,7 @@ use columns::Master;
 use duals::Duals;
 use fill::Filler;
 use model::{Model, Purpose};
-use pack::{Bench, MANNERS, Packer, Packing};
+use pack::{Bench, MANNERS, Manner, Packer, Packing};
 use tables::Shape;
 
 pub use bound::{Bound, Dual};
@@ -201,6 +201,9 @@ fn search<'m>(
     Ok(Found { decision: solve.into_decision(), bound, steps: filler.steps })
 }
 
+/// A first packing is large whose items and machines make more than this part of the steps.
+const LARGE: u64 = 64;
+
 /// Most times that pods are packed: again for those that limits or quotas turned away.
 const ROUNDS: usize = 8;
 
@@ -250,6 +253,12 @@ impl Hunt<'_, '_> {
             bench.budget = if has_one { self.settings.steps } else { u64::MAX };
             trial.clear();
             self.refill(bench);
+            // Each time that duals are solved again every machine is scored by every item: where
+            // those are many, the first packing, which is always finished, does so less often.
+            let cells = (bench.tables.items.len() * bench.tables.machines.len()) as u64;
+            let is_large = !has_one && cells > self.settings.steps / LARGE;
+            let manner =
+                &Manner { refresh: if is_large { 0.5 } else { manner.refresh }, ..*manner };
             if !self.packer.pack(bench, manner, self.reservations, trial)? && has_one {
                 continue;
             }
