@@ -3,7 +3,8 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use dunnage_benches::study::{self, Form};
-use dunnage_engine_core::search::{Method, Settings};
+use dunnage_engine_core::search::Method;
+use dunnage_engine_core::stop::Stop;
 use dunnage_planner::lower::{TypeLists, lower};
 use dunnage_planner::options::Options;
 use dunnage_planner::read::{Source, read};
@@ -32,9 +33,8 @@ fn stages(criterion: &mut Criterion) {
             criterion.bench_function(&format!("{stage}, {name}"), |b| b.iter(work));
         };
         bench("lower", &|| drop(lower(&snapshot, &lists, &options)));
-        bench("greedy", &|| drop(solve(&problem)));
-        let settings = &Settings::DEFAULT;
-        bench("greedy and bound", &|| drop(search_by(&problem, settings, Method::OneByOne)));
+        bench("greedy", &|| drop(solve(&problem, Stop::NEVER)));
+        bench("greedy and bound", &|| drop(search_by(&problem, &How::default(), Method::OneByOne)));
         bench("cheapest", &|| drop(search(&problem, &How::default())));
         bench("check", &|| verify(&problem, &found.decision()).expect("a plan that holds"));
     }

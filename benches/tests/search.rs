@@ -5,6 +5,7 @@ use dunnage_benches::draw::Draw;
 use dunnage_benches::problems::{self, Size};
 use dunnage_engine_core::problem::{Problem, Rules};
 use dunnage_engine_core::search::Settings;
+use dunnage_engine_core::stop::Stop;
 use dunnage_planner::lower::{Lowered, TypeLists, lower};
 use dunnage_planner::options::Options;
 use dunnage_planner::read::{Source, read};
@@ -16,7 +17,7 @@ const SMALL: u64 = 500;
 
 /// Searches and holds the answer against every promise that needs no second opinion.
 fn searched(problem: &Problem, settings: &Settings, what: &str) -> OwnedDecision {
-    let how = How { search: *settings, counts_nodes: false };
+    let how = How { search: *settings, ..How::default() };
     let found = search(problem, &how).unwrap_or_else(|e| panic!("{what}: {e}"));
     if let Err(violation) = verify(problem, &found.decision()) {
         panic!("{what}: {violation:?}");
@@ -35,7 +36,7 @@ fn answers_on_random_problems_hold_and_are_not_behind_placing_one_by_one() {
         let problem = tables.problem(Rules::MENDED);
         let what = format!("seed {seed}");
         let found = searched(&problem, &Settings::DEFAULT, &what);
-        let single = solve(&problem).expect("a decision");
+        let single = solve(&problem, Stop::NEVER).expect("a decision");
         let rank = |decision| How::default().rank(&problem, decision);
         assert!(rank(&found) <= rank(&single), "{what}: {:?} {:?}", found.rank(), single.rank());
         cheaper += u32::from(found.rank().1 < single.rank().1);

@@ -62,6 +62,7 @@ impl From<Failure> for Failed {
         match failure {
             Failure::Input(errors) => Self::Input(errors),
             Failure::Broken(why) => Self::Broken(why),
+            Failure::Stopped => Self::Broken(failure.to_string()),
         }
     }
 }

@@ -19,6 +19,7 @@ pub mod problem;
 pub mod requirements;
 pub mod resources;
 pub mod search;
+pub mod stop;
 pub mod taints;
 pub mod validate;
 pub mod workspace;

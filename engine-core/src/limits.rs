@@ -67,10 +67,15 @@ pub enum Limit {
     NodeCounts,
     /// Memory lent for the fixed tables: shorter than [`crate::workspace::Need`] says.
     Memory,
+    /// The caller's patience: see [`crate::stop::Stop`].
+    Stopped,
 }
 
 impl core::fmt::Display for Exceeded {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        if self.limit == Limit::Stopped {
+            return f.write_str("the caller stopped the solve");
+        }
         write!(f, "limit {:?} is {} and {} are needed", self.limit, self.value, self.need)
     }
 }

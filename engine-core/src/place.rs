@@ -24,6 +24,7 @@ pub(crate) mod types;
 use crate::decision::{Decision, Placement, ReasonCode, Target, TemplateState};
 use crate::limits::{Exceeded, Limit};
 use crate::problem::{NONE, PodClass, Problem, Run};
+use crate::stop::Stop;
 use crate::validate::Error;
 use crate::workspace::{Caps, ENTRY, Memory};
 
@@ -76,6 +77,7 @@ impl<'p, 'm> Solve<'p, 'm> {
             placements: Rows::new(memory.placements, Limit::Placements),
             reasons: Rows::new(memory.reasons, Limit::Reasons),
             unplaced: Rows::new(memory.unplaced, Limit::Memory),
+            stop: memory.stop,
         })
     }
 }
@@ -111,6 +113,7 @@ pub(crate) struct Solve<'p, 'm> {
     placements: Rows<'m, Placement>,
     reasons: Rows<'m, crate::decision::Reason>,
     unplaced: Rows<'m, crate::decision::Unplaced>,
+    pub(crate) stop: Stop<'m>,
 }
 
 /// A stretch of the queue: pods of a class, and how many pods had been placed when it was
@@ -175,6 +178,7 @@ impl Solve<'_, '_> {
         s.forget_refusals(entry.class);
         let start = Pod { class, row: entry.class, relaxed: Relaxed::start(&subject) };
         for done in 0..entry.count {
+            self.stop.poll()?;
             match self.place_relaxing(&start, &subject)? {
                 Ok((target, relaxed)) => {
                     self.note(entry.class, target, relaxed)?;
@@ -219,6 +223,7 @@ impl Solve<'_, '_> {
                 continue;
             }
             for _ in 0..run.count {
+                self.stop.poll()?;
                 let mut target = self.place_existing(&strict, true)?;
                 if let (None, Some(relaxed)) = (target, &lenient) {
                     let pod = Pod { class, row: run.class, relaxed: relaxed.clone() };

@@ -117,7 +117,7 @@ fn search<'m>(
     let mut e = Carver::new(room.entries);
     let mut model = Model::carve(&shape, room.items, room.machines, &mut n, &mut w)?;
     let mut duals = Duals::carve(&shape, &mut f)?;
-    let mut filler = Filler::carve(&shape, &mut f, &mut n)?;
+    let mut filler = Filler::carve(&shape, &mut f, &mut n, solve.stop)?;
     let mut packer = Packer::carve(&shape, &mut f, &mut n, &mut e)?;
     let columns = e.take(columns::entries(&shape))?;
     let mut master = Master::carve(&shape, &mut f, &mut n, room.columns, columns)?;
@@ -163,6 +163,7 @@ fn search<'m>(
             best.clear();
             hunt.pack(&mut bench, &mut best, &mut trial)?;
             hunt.generate(&mut bench, &mut best, &mut trial)?;
+            solve.stop.poll()?;
             // What the first packing knows of values covers all pods.
             if round == 0
                 && let Some(known) = master.values()
@@ -198,6 +199,8 @@ fn search<'m>(
         duals: room_duals,
     };
     let bound = bound::of(&mut solve, &mut model, &mut duals, &mut filler, room)?;
+    // A bound that was cut short proves nothing.
+    solve.stop.poll()?;
     Ok(Found { decision: solve.into_decision(), bound, steps: filler.steps })
 }
 
@@ -304,7 +307,7 @@ impl Hunt<'_, '_> {
     }
 
     fn is_over(&self, bench: &Bench) -> bool {
-        bench.filler.steps > self.settings.steps
+        bench.filler.is_over(self.settings.steps)
     }
 
     fn is_close(&self, price: f64) -> bool {

@@ -8,6 +8,7 @@ use crate::decision::{NewNode, Placement, Reason, TemplateState, Unplaced};
 use crate::limits::{Exceeded, Limit};
 use crate::problem::{NONE, Problem};
 use crate::requirements::Layout;
+use crate::stop::Stop;
 
 /// How far the growing tables may grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -108,6 +109,8 @@ pub struct Memory<'m> {
     pub reasons: &'m mut [Reason],
     /// Template states.
     pub templates: &'m mut [TemplateState],
+    /// Ends the solve when the caller wants it no more.
+    pub stop: Stop<'m>,
 }
 
 /// The shape of a problem: the lengths from which every table follows.

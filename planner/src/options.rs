@@ -1,10 +1,13 @@
 //! What the caller of a plan may choose: nothing here comes from the world that is planned.
 
 use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use dunnage_engine_core::place::Scoring;
 use dunnage_engine_core::problem::Rules;
 use dunnage_engine_core::search::Settings as Search;
+use dunnage_engine_core::stop::Stop;
 
 use crate::catalog::Region;
 use crate::catalog::prices::Discount;
@@ -107,6 +110,34 @@ impl FromStr for Effort {
 /// What a node counts as where the fewest are wanted: more than the dearest machine.
 const FEWEST_SURCHARGE_MICROUSD: u32 = 1_000_000_000;
 
+/// Ends planning from another thread: clones share one flag.
+#[derive(Clone, Debug, Default)]
+pub struct StopFlag(Arc<AtomicBool>);
+
+impl StopFlag {
+    /// Ends what is being planned, and whatever is planned with it later.
+    pub fn raise(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// True once it was raised.
+    pub fn is_raised(&self) -> bool {
+        self.engine().is_raised()
+    }
+
+    /// The flag as the engine takes it.
+    pub fn engine(&self) -> Stop<'_> {
+        Stop::when(&self.0)
+    }
+}
+
+impl PartialEq for StopFlag {
+    /// No plan differs by its flag.
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
 /// How to plan.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
@@ -124,6 +155,8 @@ pub struct Options {
     pub dual: bool,
     /// Also runs the plan through a model of kube-scheduler that scores so.
     pub replay: Option<Scoring>,
+    /// Ends planning without a plan once it is raised.
+    pub stop: StopFlag,
     /// Other than 0: permutes choices that are free, to show that two answers differ by a tie
     /// alone.
     pub tie_seed: u32,
@@ -131,12 +164,12 @@ pub struct Options {
 
 impl Options {
     /// How to search under the settings of the input.
-    pub fn how(&self, settings: &Settings) -> How {
+    pub fn how(&self, settings: &Settings) -> How<'_> {
         let counts_nodes = settings.goal == Goal::FewestNodes;
         let surcharge_microusd =
             if counts_nodes { FEWEST_SURCHARGE_MICROUSD } else { settings.node_surcharge_microusd };
         let search = Search { steps: self.effort.steps(), surcharge_microusd, ..Search::DEFAULT };
-        How { search, counts_nodes }
+        How { search, counts_nodes, stop: self.stop.engine() }
     }
 
     /// The rule switches, tie seed included.

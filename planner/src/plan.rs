@@ -39,6 +39,9 @@ pub enum Failure {
     /// check refused.
     #[error("{0}")]
     Broken(String),
+    /// The caller raised [`Options::stop`].
+    #[error("stopped")]
+    Stopped,
 }
 
 /// What would be launched for the pending pods of `snapshot`.
@@ -62,6 +65,7 @@ pub(crate) fn decide(snapshot: &Snapshot, options: &Options) -> Result<Decided, 
     let types = types::type_lists(snapshot, options, &mut warnings).map_err(Failure::Input)?;
     let lowered = lower(snapshot, &types, options).map_err(Failure::Input)?;
     warnings.extend(lowered.warnings.iter().cloned());
+    ended(options)?;
     let how = options.how(&snapshot.settings);
     let mut decision = decided(&lowered, options, &how, &mut warnings)?;
     if options.strategy == Strategy::Cheapest
@@ -77,8 +81,16 @@ pub(crate) fn decide(snapshot: &Snapshot, options: &Options) -> Result<Decided, 
     }
     plan.quotas = quotas;
     plan.dual = options.dual.then(|| dual::prices(&lowered, &decision));
-    plan.replay = options.replay.and_then(|how| replay::replay(snapshot, &lowered, &decision, how));
+    let replay = |scoring| replay::replay(snapshot, &lowered, &decision, (scoring, how.stop));
+    plan.replay = options.replay.and_then(replay);
+    // What came after the decision may have been cut short.
+    ended(options)?;
     Ok(Decided { lowered, plan })
+}
+
+/// Fails once the caller wants no plan any more.
+fn ended(options: &Options) -> Result<(), Failure> {
+    if options.stop.is_raised() { Err(Failure::Stopped) } else { Ok(()) }
 }
 
 /// Solves and verifies. A decision that breaks a rule is never shown, unless the caller asked
@@ -93,8 +105,9 @@ fn decided(
     let broken = |error: &dyn std::fmt::Display| Failure::Broken(error.to_string());
     let decision = match options.strategy {
         Strategy::Cheapest => search(&problem, how),
-        Strategy::Greedy | Strategy::Karpenter => solve(&problem),
+        Strategy::Greedy | Strategy::Karpenter => solve(&problem, how.stop),
     };
+    ended(options)?;
     let decision = decision.map_err(|e| broken(&e))?;
     if let Err(violation) = verify(&problem, &decision.decision()) {
         let words = words_of(&violation, lowered);

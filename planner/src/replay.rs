@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use dunnage_engine_core::decision::Target;
 pub use dunnage_engine_core::place::Scoring;
 use dunnage_engine_core::problem::{NONE, Node, Requirement, Run, Span};
+use dunnage_engine_core::stop::Stop;
 use serde::{Deserialize, Serialize};
 
 use crate::lower::{Lowered, Tables};
@@ -58,7 +59,7 @@ pub(crate) fn replay(
     snapshot: &Snapshot,
     lowered: &Lowered,
     decision: &OwnedDecision,
-    scoring: Scoring,
+    (scoring, stop): (Scoring, Stop),
 ) -> Option<Replay> {
     let mut tables = lowered.tables.clone();
     for row in 0..decision.new_nodes.len() {
@@ -66,7 +67,7 @@ pub(crate) fn replay(
     }
     let nominated = order(&mut tables, snapshot, lowered, decision);
     let run = |nominated: &[u32]| {
-        let (found, pending) = scheduled(&tables.problem(), scoring, nominated).ok()?;
+        let (found, pending) = scheduled(&tables.problem(), scoring, nominated, stop).ok()?;
         let unplaced: u64 = decision.unplaced.iter().map(|x| u64::from(x.count)).sum();
         let (_, price) = found.rank();
         let (_, planned) = decision.rank();

@@ -16,6 +16,7 @@ use dunnage_engine_core::search::{
     Bound, Bundle, Column, Dual, Entry, Item, Machine, Method, SearchCaps, SearchMemory,
     SearchNeed, Settings, cheapest,
 };
+use dunnage_engine_core::stop::Stop;
 use dunnage_engine_core::workspace::{Caps, Memory, Need};
 use serde::{Deserialize, Serialize};
 
@@ -105,15 +106,17 @@ impl OwnedDecision {
 }
 
 /// How to search, and what answers are compared by.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct How {
+#[derive(Clone, Copy, Debug, Default)]
+pub struct How<'a> {
     /// How the engine searches.
     pub search: Settings,
     /// Nodes count with the surcharge when answers are compared, too: the fewest are wanted.
     pub counts_nodes: bool,
+    /// Ends the search without an answer.
+    pub stop: Stop<'a>,
 }
 
-impl How {
+impl How<'_> {
     /// Pods left over, then what the nodes count as: prices with penalties, and the nodes
     /// themselves where the fewest are wanted.
     pub fn rank(&self, problem: &Problem, decision: &OwnedDecision) -> (u64, i128) {
@@ -144,11 +147,11 @@ impl How {
 /// # Errors
 /// A limit of the engine that more memory does not lift, or a table that does not hang
 /// together.
-pub fn solve(problem: &Problem) -> Result<OwnedDecision, Error> {
+pub fn solve(problem: &Problem, stop: Stop) -> Result<OwnedDecision, Error> {
     let largest = Caps::largest(problem);
     let mut caps = smallest(problem, largest);
     loop {
-        match solve_within(problem, caps) {
+        match solve_within(problem, caps, stop) {
             Ok(decision) => return Ok(decision),
             Err(e) => caps = larger(caps, largest, e)?,
         }
@@ -179,7 +182,8 @@ fn packed(problem: &Problem, how: &How) -> Result<OwnedDecision, Error> {
         if best.as_ref().is_some_and(|b| b.effort.steps > steps) {
             continue;
         }
-        let own = search_by(problem, &Settings { steps, ..how.search }, Method::Packed)?;
+        let with = How { search: Settings { steps, ..how.search }, ..*how };
+        let own = search_by(problem, &with, Method::Packed)?;
         let key = |b: &Bound| (b.pods, b.price_microusd);
         if let Some(bound) = own.bound
             && proof.as_ref().is_none_or(|(known, _)| key(&bound) > key(known))
@@ -193,7 +197,7 @@ fn packed(problem: &Problem, how: &How) -> Result<OwnedDecision, Error> {
             break;
         }
     }
-    let mut best = best.map_or_else(|| search_by(problem, &how.search, Method::Packed), Ok)?;
+    let mut best = best.map_or_else(|| search_by(problem, how, Method::Packed), Ok)?;
     // A bound speaks of the pods on new nodes: those of another answer may be others.
     if let Some((bound, duals)) = proof
         && problem.nodes.is_empty()
@@ -228,7 +232,7 @@ pub fn one_by_one(
     let mut best: Option<OwnedDecision> = None;
     for tie_seed in 0..=ties {
         let own = Problem { rules: Rules { tie_seed, ..rules }, ..*problem };
-        let single = search_by(&own, &how.search, Method::OneByOne)?;
+        let single = search_by(&own, how, Method::OneByOne)?;
         let known = best.as_ref().unwrap_or(found);
         let is_better = how.rank(problem, &single) < how.rank(problem, known);
         if is_better && verify(problem, &single.decision()).is_ok() {
@@ -242,17 +246,13 @@ pub fn one_by_one(
 ///
 /// # Errors
 /// As [`solve`].
-pub fn search_by(
-    problem: &Problem,
-    settings: &Settings,
-    method: Method,
-) -> Result<OwnedDecision, Error> {
+pub fn search_by(problem: &Problem, how: &How, method: Method) -> Result<OwnedDecision, Error> {
     let largest = Caps::largest(problem);
     let mut caps = generous(problem, largest);
     let mut rows = (64 + 2 * problem.classes.len(), 512 + 8 * problem.classes.len());
     loop {
         let search = SearchCaps { new_nodes: caps.new_nodes, bundles: rows.0, entries: rows.1 };
-        match search_within(problem, caps, search, (settings, method)) {
+        match search_within(problem, caps, search, (how, method)) {
             Ok(found) => return Ok(found),
             Err(Error::Limit(hit)) if hit.limit == Limit::Bundles => rows.0 *= 2,
             Err(Error::Limit(hit)) if hit.limit == Limit::Entries => rows.1 *= 2,
@@ -265,7 +265,7 @@ fn search_within(
     problem: &Problem,
     caps: Caps,
     search: SearchCaps,
-    how: (&Settings, Method),
+    (how, method): (&How, Method),
 ) -> Result<OwnedDecision, Error> {
     let need = SearchNeed::of(problem, search);
     let mut items = vec![Item::default(); need.items];
@@ -288,8 +288,8 @@ fn search_within(
         words: &mut words,
         duals: &mut duals,
     };
-    let mut decision = lend(problem, caps, |memory, bytes| {
-        let found = cheapest(problem, caps, how, memory, room)?;
+    let mut decision = lend(problem, caps, how.stop, |memory, bytes| {
+        let found = cheapest(problem, caps, (&how.search, method), memory, room)?;
         let mut decision = OwnedDecision::of(&found.decision, bytes + need.bytes(), caps);
         decision.bound = Some(found.bound);
         decision.effort.steps += found.steps;
@@ -334,8 +334,8 @@ fn larger(caps: Caps, largest: Caps, e: Error) -> Result<Caps, Error> {
     Ok(next)
 }
 
-fn solve_within(problem: &Problem, caps: Caps) -> Result<OwnedDecision, Error> {
-    lend(problem, caps, |memory, bytes| {
+fn solve_within(problem: &Problem, caps: Caps, stop: Stop) -> Result<OwnedDecision, Error> {
+    lend(problem, caps, stop, |memory, bytes| {
         let decision = dunnage_engine_core::place(problem, caps, memory)?;
         Ok(OwnedDecision::of(&decision, bytes, caps))
     })
@@ -350,13 +350,14 @@ pub fn scheduled(
     problem: &Problem,
     scoring: Scoring,
     nominated: &[u32],
+    stop: Stop,
 ) -> Result<(OwnedDecision, u32), Error> {
     let largest = Caps::largest(problem);
     let mut caps = generous(problem, largest);
     let mut left = vec![0; problem.classes.len()];
     let mut held = vec![0; problem.nodes.len() * problem.resources.len()];
     loop {
-        let found = lend(problem, caps, |memory, bytes| {
+        let found = lend(problem, caps, stop, |memory, bytes| {
             let room = Room { nominated, held: &mut held, left: &mut left };
             let found = schedule(problem, scoring, caps, memory, room)?;
             Ok((OwnedDecision::of(&found.decision, bytes, caps), found.pending))
@@ -386,7 +387,7 @@ pub fn values_of_set(problem: &Problem, decision: &OwnedDecision, row: usize) ->
 }
 
 /// Lends memory for one solve: `f` also learns how many bytes that is.
-fn lend<T>(problem: &Problem, caps: Caps, f: impl FnOnce(Memory, u64) -> T) -> T {
+fn lend<T>(problem: &Problem, caps: Caps, stop: Stop, f: impl FnOnce(Memory, u64) -> T) -> T {
     let need = Need::of(problem, caps);
     let mut words = vec![0; need.words];
     let mut amounts = vec![0; need.amounts];
@@ -405,6 +406,7 @@ fn lend<T>(problem: &Problem, caps: Caps, f: impl FnOnce(Memory, u64) -> T) -> T
         unplaced: &mut unplaced,
         reasons: &mut reasons,
         templates: &mut templates,
+        stop,
     };
     f(memory, need.bytes())
 }

@@ -119,6 +119,7 @@ fn planned(source: Result<Source, PlanError>) -> bool {
             Ok(plan) => has_placed |= plan.effort.steps > 0,
             Err(Failure::Input(errors)) => explained(&errors),
             // A limit of the engine is an answer; a refused decision or table is not.
+            Err(Failure::Stopped) => unreachable!("nobody stops it"),
             Err(Failure::Broken(why)) => assert!(why.starts_with("limit "), "{why}"),
         }
     }

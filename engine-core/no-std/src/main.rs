@@ -24,6 +24,7 @@ use dunnage_engine_core::decision::{
 };
 use dunnage_engine_core::place;
 use dunnage_engine_core::problem::Problem;
+use dunnage_engine_core::stop::Stop;
 use dunnage_engine_core::workspace::{Caps, Memory, Need};
 
 #[panic_handler]
@@ -61,6 +62,7 @@ fn solve(p: &Problem) -> Result<(), i32> {
         unplaced: &mut [Unplaced::default(); 8],
         reasons: &mut [Reason::default(); 8],
         templates: &mut [TemplateState::default(); 4],
+        stop: Stop::NEVER,
     };
     let fits = need.words <= memory.words.len()
         && need.amounts <= memory.amounts.len()

@@ -109,6 +109,7 @@ impl Solve<'_, '_> {
         let steps = last.steps + 1 - terms..=last.steps;
         let mut pending = 0;
         for i in 0..run.count as usize {
+            self.stop.poll()?;
             let node = nominated.get(i).copied().unwrap_or(NONE);
             self.give_back(&own, node, held);
             let mut best = None;

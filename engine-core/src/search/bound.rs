@@ -144,6 +144,9 @@ pub(crate) fn quick(
         let total: f64 = duals.value.iter().zip(left).map(|(v, n)| v * n).sum();
         let mut ratio = 0.0f64;
         for (k, machine) in tables.machines.iter().enumerate().filter(|(_, m)| m.units == NONE) {
+            if filler.stop.is_raised() {
+                break;
+            }
             filler.load_all(tables, machine, left);
             let lambda = duals.best_lambda(tables, k);
             let ask = Ask::bound(tables, machine, duals.value, left, &lambda);
@@ -246,7 +249,7 @@ impl Proof<'_, '_, '_> {
         let count = tables.machines.len();
         self.most[..count].fill(0.0);
         for (k, machine) in tables.machines.iter().enumerate() {
-            if machine.units == NONE {
+            if machine.units == NONE && !self.filler.stop.is_raised() {
                 self.most[k] = self.most_value(duals, k) as f64 / machine.price.max(1.0);
             }
         }
@@ -256,6 +259,9 @@ impl Proof<'_, '_, '_> {
             most > 0 && rate.is_none_or(|(n, d)| price.saturating_mul(d) < most.saturating_mul(n))
         };
         for _ in 0..count {
+            if self.filler.stop.is_raised() {
+                return None;
+            }
             let worst = (0..count).max_by(|&a, &b| self.most[a].total_cmp(&self.most[b]))?;
             self.most[worst] = 0.0;
             let mut most = self.most_value(duals, worst);

@@ -8,7 +8,7 @@ use heapless::Vec;
 
 use super::duals::Duals;
 use super::fill::Power::{Eighth, One};
-use super::fill::{Ask, Taste};
+use super::fill::{Ask, Filler, Taste};
 use super::pack::{Bench, Manner, Packer, Packing};
 use super::tables::{Amounts, DIMS, Entry, ITEMS_PER_MACHINE, Shape, Tables, most};
 use crate::limits::Exceeded;
@@ -194,9 +194,12 @@ impl<'m> Master<'m> {
     }
 
     /// Solves the master over the columns there are.
-    fn solve(&mut self, tables: &Tables, steps: &mut u64) {
+    fn solve(&mut self, tables: &Tables, filler: &mut Filler) {
         for _ in 0..4000 {
-            self.drop_negative(steps);
+            if filler.stop.is_raised() {
+                return;
+            }
+            self.drop_negative(&mut filler.steps);
             let (mut entering, mut lowest) = (None, -1e-7);
             for k in 0..self.columns_len {
                 let price = tables.machines[self.columns[k].machine as usize].price.max(1.0);
@@ -210,7 +213,7 @@ impl<'m> Master<'m> {
                     (entering, lowest) = (Some(k), reduced);
                 }
             }
-            *steps += self.entries_len as u64 / 4 + (self.rows * self.rows) as u64 / 2;
+            filler.steps += self.entries_len as u64 / 4 + (self.rows * self.rows) as u64 / 2;
             let Some(k) = entering else { return };
             let price = tables.machines[self.columns[k].machine as usize].price;
             let (start, len) = (self.columns[k].start as usize, self.columns[k].len as usize);
@@ -316,9 +319,9 @@ impl<'m> Master<'m> {
         let (mut smoothing, mut limit) = (0.7, 0);
         let mut is_plain = false;
         loop {
-            self.solve(&tables, &mut bench.filler.steps);
+            self.solve(&tables, bench.filler);
             let objective = self.objective();
-            if bench.filler.steps > budget || (objective - self.bound) < gap * objective {
+            if bench.filler.is_over(budget) || (objective - self.bound) < gap * objective {
                 return;
             }
             let share = if is_plain { 0.0 } else { smoothing };
@@ -363,7 +366,7 @@ impl<'m> Master<'m> {
             if machine.units != NONE {
                 continue;
             }
-            if bench.filler.steps > budget {
+            if bench.filler.is_over(budget) {
                 // Without an answer from all machines there is no bound.
                 return (f64::INFINITY, added);
             }

@@ -6,6 +6,7 @@
 use super::tables::{Amounts, DIMS, ITEMS_PER_MACHINE, Item, Machine, Shape, Tables, most, within};
 use crate::limits::Exceeded;
 use crate::problem::NONE;
+use crate::stop::Stop;
 use crate::workspace::Carver;
 
 /// Differences in value that an exhaustive search does not look for.
@@ -91,6 +92,8 @@ pub(crate) struct Filler<'m> {
     current: &'m mut [u32],
     /// Cells looked at: the unit of effort.
     pub steps: u64,
+    /// Ends the search before its steps do.
+    pub stop: Stop<'m>,
 }
 
 /// The question of one filling.
@@ -130,6 +133,7 @@ impl<'m> Filler<'m> {
         s: &Shape,
         f: &mut Carver<'m, f64>,
         n: &mut Carver<'m, u32>,
+        stop: Stop<'m>,
     ) -> Result<Self, Exceeded> {
         Ok(Self {
             candidates: n.take(s.items)?,
@@ -147,7 +151,13 @@ impl<'m> Filler<'m> {
             found: n.take(s.items)?,
             current: n.take(s.items)?,
             steps: 0,
+            stop,
         })
+    }
+
+    /// True when the search is to end: by its budget of steps, or because the caller says so.
+    pub fn is_over(&self, budget: u64) -> bool {
+        self.steps > budget || self.stop.is_raised()
     }
 
     /// [`Filler::load`] from all items.

@@ -250,7 +250,7 @@ impl<'m> Packer<'m> {
             if self.live_len == 0 {
                 return Ok(true);
             }
-            if bench.filler.steps > bench.budget {
+            if bench.filler.is_over(bench.budget) {
                 return Ok(false);
             }
             if worth < manner.refresh * solved {

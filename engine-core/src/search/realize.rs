@@ -77,6 +77,7 @@ impl Realizer<'_, '_, '_, '_, '_> {
             && entries.iter().all(is_plain);
         let mut model_node = NONE;
         for copy in 0..bundle.count as usize {
+            self.solve.stop.poll()?;
             let node = if can_copy && model_node != NONE && self.all_are_left(entries) {
                 self.copy(model_node, entries)?
             } else {

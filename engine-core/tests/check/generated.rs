@@ -2,6 +2,7 @@
 
 use dunnage_engine_core::place;
 use dunnage_engine_core::problem::*;
+use dunnage_engine_core::stop::Stop;
 use dunnage_engine_core::workspace::{Caps, Memory, Need};
 
 use crate::tables::{Answer, Ask, KIND, Sale, Tables, ZONE, ZONES, add, push, verify};
@@ -324,6 +325,7 @@ pub fn placed(t: &Tables) -> Answer {
         unplaced: &mut unplaced,
         reasons: &mut reasons,
         templates: &mut templates,
+        stop: Stop::NEVER,
     };
     Answer::of(&place(&problem, caps, memory).expect("caps are the largest"))
 }

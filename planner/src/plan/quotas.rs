@@ -25,7 +25,7 @@ pub(super) fn uses(
     let open = Problem { quotas: &open, ..problem };
     let open = match strategy {
         Strategy::Cheapest => search(&open, how).ok(),
-        Strategy::Greedy | Strategy::Karpenter => solve(&open).ok(),
+        Strategy::Greedy | Strategy::Karpenter => solve(&open, how.stop).ok(),
     };
     let better = open.filter(|open| how.rank(&problem, open) < how.rank(&problem, found));
     let taken = taken(&problem, found);

@@ -109,7 +109,7 @@ fn stage_solve(
 ) -> Result<OwnedDecision, String> {
     let found = match options.strategy {
         Strategy::Cheapest => search(problem, &options.how(&snapshot.settings)),
-        Strategy::Greedy | Strategy::Karpenter => solve(problem),
+        Strategy::Greedy | Strategy::Karpenter => solve(problem, options.stop.engine()),
     };
     found.map_err(|why| why.to_string())
 }
