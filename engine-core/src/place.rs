@@ -429,7 +429,7 @@ fn is_deferral(fail: &Fail) -> bool {
     matches!(fail.code, ReasonCode::ReservationTaken | ReasonCode::ReservationLost)
 }
 
-fn bit(words: &[u64], at: usize) -> bool {
+pub(crate) fn bit(words: &[u64], at: usize) -> bool {
     words[at / 64] >> (at % 64) & 1 != 0
 }
 

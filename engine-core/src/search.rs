@@ -16,9 +16,11 @@ mod duals;
 mod fill;
 mod model;
 mod pack;
+mod prune;
 mod realize;
 mod small;
 mod tables;
+mod zones;
 
 use crate::decision::Decision;
 use crate::limits::Exceeded;
@@ -53,7 +55,7 @@ pub struct Settings {
 
 impl Settings {
     /// The usual effort.
-    pub const DEFAULT: Self = Self { surcharge_microusd: 20_000, steps: 16_000_000, gap: 0.003 };
+    pub const DEFAULT: Self = Self { surcharge_microusd: 20_000, steps: 32_000_000, gap: 0.003 };
 }
 
 impl Default for Settings {
@@ -175,8 +177,11 @@ fn search<'m>(
             rounds = round + 1;
             let before = solve.state.placed;
             realize::realize(&mut solve, &model, &best, left, nodes)?;
-            // What limits and quotas refused is packed again within what they leave.
-            if solve.state.placed == before || !limits_nodes(problem) {
+            // What limits and quotas refused is packed again within what they leave; so is what
+            // rules among pods refused, as counts stand now. A few go where there is room.
+            let refused: u32 = left.iter().sum();
+            let is_few = refused.saturating_mul(FEW) < solve.state.placed && !limits_nodes(problem);
+            if solve.state.placed == before || is_few {
                 break;
             }
             settings.steps = filler.steps + settings.steps / 4;
@@ -205,9 +210,12 @@ fn search<'m>(
 }
 
 /// A first packing is large whose items and machines make more than this part of the steps.
-const LARGE: u64 = 64;
+const LARGE: u64 = 128;
 
-/// Most times that pods are packed: again for those that limits or quotas turned away.
+/// Refused pods are few when all are more than this many times as many.
+const FEW: u32 = 50;
+
+/// Most times that pods are packed: again for those that were refused.
 const ROUNDS: usize = 8;
 
 /// True when new nodes share something that may run out.
@@ -236,6 +244,7 @@ impl Hunt<'_, '_> {
         trial: &mut Packing<'m>,
     ) -> Result<(), Exceeded> {
         self.refill(bench);
+        self.master.clear();
         let left = &self.packer.left[..bench.tables.items.len()];
         (self.bound, bench.pools) = bound::quick(&bench.tables, bench.duals, left, bench.filler);
         trial.clear();
@@ -265,6 +274,7 @@ impl Hunt<'_, '_> {
             if !self.packer.pack(bench, manner, self.reservations, trial)? && has_one {
                 continue;
             }
+            self.master.learn(&bench.tables, trial);
             self.keep_cheaper(bench, best, trial, has_one);
             has_one = true;
         }
@@ -283,12 +293,31 @@ impl Hunt<'_, '_> {
         let left = &self.packer.left[..bench.tables.items.len()];
         bench.solve(left);
         let is_done = self.is_over(bench) || self.is_close(best.price);
-        if is_done || !self.master.start(&bench.tables, bench.duals, best) {
+        if is_done || !self.master.start(&bench.tables, bench.duals) {
             return Ok(());
         }
         self.master.bound = self.bound;
-        self.master.generate(bench, self.settings.gap / 4.0, self.settings.steps);
+        // As many steps again: where packing alone comes nowhere near the bound, most is left to
+        // gain here.
+        let start = bench.filler.steps;
+        self.master.generate(bench, self.settings.gap / 4.0, start + self.settings.steps / 2);
         self.bound = self.bound.max(self.master.bound);
+        self.round(bench, best, trial)?;
+        if self.settings.surcharge_microusd > 0 && !self.is_close(best.price) {
+            let charge = f64::from(self.settings.surcharge_microusd);
+            self.master.refine(bench, charge, start + self.settings.steps);
+            self.round(bench, best, trial)?;
+        }
+        Ok(())
+    }
+
+    /// Rounds the program's solution in a few manners.
+    fn round<'m>(
+        &mut self,
+        bench: &mut Bench,
+        best: &mut Packing<'m>,
+        trial: &mut Packing<'m>,
+    ) -> Result<(), Exceeded> {
         bench.budget = u64::MAX;
         for threshold in [2.0, 0.6, 0.3] {
             let manner = (threshold, &MANNERS[0]);

@@ -18,6 +18,8 @@ mod exhaustive_overlays;
 mod noticed;
 #[path = "cases/order.rs"]
 mod order;
+#[path = "cases/packed.rs"]
+mod packed;
 #[path = "cases/page.rs"]
 mod page;
 #[path = "cases/priced.rs"]

@@ -23,6 +23,8 @@ const COLUMNS: usize = 4096;
 const PER_ROUND: usize = 30;
 /// Most steps of the exhaustive search of one filling.
 const MOST_EXACT: u32 = 1_000_000;
+/// Most pivots of one solve of the program.
+const MOST_PIVOTS: usize = 4000;
 /// Pivots after which amounts and prices are computed anew.
 const FRESH: u32 = 64;
 
@@ -33,7 +35,7 @@ fn rows(s: &Shape) -> usize {
 /// Floats that column generation needs.
 pub(crate) fn floats(s: &Shape) -> usize {
     let m = rows(s);
-    m * m + 6 * m + 3 * s.items + s.machines * DIMS
+    m * m + 5 * m + 3 * s.items + s.machines * DIMS
 }
 
 /// Numbers that column generation needs.
@@ -87,6 +89,8 @@ pub(crate) struct Master<'m> {
     lambda: &'m mut [f64],
     /// The best bound so far, in micro-dollars.
     pub bound: f64,
+    /// What each machine costs beyond its price.
+    charge: f64,
 }
 
 impl<'m> Master<'m> {
@@ -106,7 +110,7 @@ impl<'m> Master<'m> {
             costs: f.take(m)?,
             prices: f.take(m)?,
             direction: f.take(m)?,
-            demand: f.take(2 * m)?,
+            demand: f.take(m)?,
             ids: n.take(m)?,
             item_of: n.take(m)?,
             row_of: n.take(s.items)?,
@@ -120,6 +124,7 @@ impl<'m> Master<'m> {
             full: f.take(s.items)?,
             lambda: f.take(s.machines * DIMS)?,
             bound: 0.0,
+            charge: 0.0,
         })
     }
 
@@ -133,15 +138,33 @@ impl<'m> Master<'m> {
         self.lambda
     }
 
-    /// Prepares the program for the items: one column for each as the first basis, and the
-    /// fillings of a packing. False when there are too many items.
-    pub fn start(&mut self, tables: &Tables, duals: &Duals, packing: &Packing) -> bool {
+    /// Forgets all columns.
+    pub fn clear(&mut self) {
+        (self.rows, self.columns_len, self.entries_len) = (0, 0, 0);
+        self.charge = 0.0;
+    }
+
+    /// Learns the fillings of a packing.
+    pub fn learn(&mut self, tables: &Tables, packing: &Packing) {
+        for bundle in packing.bundles() {
+            let content = packing.entries(bundle);
+            let is_free = tables.machines[bundle.machine as usize].units == NONE;
+            let is_known =
+                |k: usize| self.columns[k].machine == bundle.machine && self.content(k) == content;
+            if is_free && !(0..self.columns_len).any(is_known) {
+                self.add(bundle.machine, content);
+            }
+        }
+    }
+
+    /// Prepares the program for the items: one column for each as the first basis, beside what
+    /// it has learned. False when there are too many items.
+    pub fn start(&mut self, tables: &Tables, duals: &Duals) -> bool {
         let items = tables.items.len();
         if items > self.stride || items == 0 {
             return false;
         }
         (self.rows, self.pivots) = (items, 0);
-        (self.columns_len, self.entries_len) = (0, 0);
         self.inverse.fill(0.0);
         for i in 0..items {
             let item = &tables.items[i];
@@ -161,11 +184,6 @@ impl<'m> Master<'m> {
             self.costs[i] = price;
             self.ids[i] = id;
             self.prices[i] = price / per;
-        }
-        for bundle in packing.bundles() {
-            if tables.machines[bundle.machine as usize].units == NONE {
-                self.add(bundle.machine, packing.entries(bundle));
-            }
         }
         for k in 0..tables.machines.len() {
             self.lambda[k * DIMS..][..DIMS].copy_from_slice(&duals.best_lambda(tables, k));
@@ -189,65 +207,85 @@ impl<'m> Master<'m> {
         &self.entries[c.start as usize..][..c.len as usize]
     }
 
+    /// Micro-dollars per hour of a column's machine, its charge included.
+    fn cost(&self, tables: &Tables, column: usize) -> f64 {
+        tables.machines[self.columns[column].machine as usize].price.max(1.0) + self.charge
+    }
+
     fn objective(&self) -> f64 {
         (0..self.rows).map(|i| self.costs[i] * self.amounts[i]).sum()
     }
 
-    /// Solves the master over the columns there are.
-    fn solve(&mut self, tables: &Tables, filler: &mut Filler) {
-        for _ in 0..4000 {
-            if filler.stop.is_raised() {
-                return;
-            }
-            self.drop_negative(&mut filler.steps);
-            let (mut entering, mut lowest) = (None, -1e-7);
-            for k in 0..self.columns_len {
-                let price = tables.machines[self.columns[k].machine as usize].price.max(1.0);
-                let worth: f64 = self
-                    .content(k)
-                    .iter()
-                    .map(|e| self.prices[e.item as usize] * f64::from(e.count))
-                    .sum();
-                let reduced = 1.0 - worth / price;
-                if reduced < lowest {
-                    (entering, lowest) = (Some(k), reduced);
-                }
-            }
-            filler.steps += self.entries_len as u64 / 4 + (self.rows * self.rows) as u64 / 2;
-            let Some(k) = entering else { return };
-            let price = tables.machines[self.columns[k].machine as usize].price;
-            let (start, len) = (self.columns[k].start as usize, self.columns[k].len as usize);
-            let mut reduced = price;
-            self.direction[..self.rows].fill(0.0);
-            for at in start..start + len {
-                let e = self.entries[at];
-                let (row, amount) = (e.item as usize, f64::from(e.count));
-                reduced -= self.prices[row] * amount;
-                for i in 0..self.rows {
-                    self.direction[i] += self.inverse[i * self.stride + row] * amount;
-                }
-            }
-            if !self.pivot(price, reduced, k as u32) {
+    /// Solves the master over the columns there are, until the budget is used up.
+    fn solve(&mut self, tables: &Tables, filler: &mut Filler, budget: u64) {
+        for _ in 0..MOST_PIVOTS {
+            self.drop_negative(filler, budget);
+            filler.steps += self.entries_len as u64 / 8 + self.pivot_steps();
+            let (column, gain) = self.best_column(tables);
+            if filler.is_over(budget) || gain <= 1e-7 || !self.enter(tables, column) {
                 return;
             }
         }
     }
 
+    /// What a pivot counts as: whole rows are done at a time.
+    fn pivot_steps(&self) -> u64 {
+        (self.rows * self.rows) as u64 / 16
+    }
+
     /// Brings surplus columns in while some price is negative.
-    fn drop_negative(&mut self, steps: &mut u64) {
+    fn drop_negative(&mut self, filler: &mut Filler, budget: u64) {
         for _ in 0..4 * self.rows + 10 {
             let prices = &self.prices[..self.rows];
             let lowest = (0..self.rows).min_by(|&a, &b| prices[a].total_cmp(&prices[b]));
             let Some(row) = lowest.filter(|&row| prices[row] < -1e-6) else { return };
+            if filler.is_over(budget) {
+                return;
+            }
             let reduced = prices[row];
             for i in 0..self.rows {
                 self.direction[i] = -self.inverse[i * self.stride + row];
             }
-            *steps += (self.rows * self.rows) as u64 / 2;
+            filler.steps += self.pivot_steps();
             if !self.pivot(0.0, reduced, NONE) {
                 return;
             }
         }
+    }
+
+    /// The column that is worth most beyond its price, as a share of it.
+    fn best_column(&self, tables: &Tables) -> (usize, f64) {
+        let mut best = (0, 0.0);
+        for k in 0..self.columns_len {
+            let price = self.cost(tables, k);
+            let worth: f64 = self
+                .content(k)
+                .iter()
+                .map(|e| self.prices[e.item as usize] * f64::from(e.count))
+                .sum();
+            let gain = worth / price - 1.0;
+            if gain > best.1 {
+                best = (k, gain);
+            }
+        }
+        best
+    }
+
+    /// Brings a column into the basis; false when nothing can leave.
+    fn enter(&mut self, tables: &Tables, k: usize) -> bool {
+        let price = self.cost(tables, k);
+        let (start, len) = (self.columns[k].start as usize, self.columns[k].len as usize);
+        let mut reduced = price;
+        self.direction[..self.rows].fill(0.0);
+        for at in start..start + len {
+            let e = self.entries[at];
+            let (row, amount) = (e.item as usize, f64::from(e.count));
+            reduced -= self.prices[row] * amount;
+            for i in 0..self.rows {
+                self.direction[i] += self.inverse[i * self.stride + row] * amount;
+            }
+        }
+        self.pivot(price, reduced, k as u32)
     }
 
     /// Brings the column of `self.direction` into the basis; false when nothing can leave.
@@ -319,7 +357,7 @@ impl<'m> Master<'m> {
         let (mut smoothing, mut limit) = (0.7, 0);
         let mut is_plain = false;
         loop {
-            self.solve(&tables, bench.filler);
+            self.solve(&tables, bench.filler, budget);
             let objective = self.objective();
             if bench.filler.is_over(budget) || (objective - self.bound) < gap * objective {
                 return;
@@ -355,6 +393,28 @@ impl<'m> Master<'m> {
         }
     }
 
+    /// Goes on where each machine costs that much beyond its price, for what rounding makes of it:
+    /// bounds stay those of prices alone.
+    pub fn refine(&mut self, bench: &mut Bench, charge: f64, budget: u64) {
+        let tables = bench.tables;
+        self.charge = charge;
+        for i in 0..self.rows {
+            if self.ids[i] != NONE {
+                self.costs[i] = self.cost(&tables, self.ids[i] as usize);
+            }
+        }
+        self.freshen();
+        loop {
+            self.solve(&tables, bench.filler, budget);
+            for i in 0..self.rows {
+                self.asked[i] = self.prices[i].max(0.0);
+            }
+            if bench.filler.is_over(budget) || self.ask_machines(bench, 0, budget).1 == 0 {
+                return;
+            }
+        }
+    }
+
     /// Asks every machine for a filling that is worth more than its price: the highest value
     /// per price that any can hold, and the number of columns added.
     fn ask_machines(&mut self, bench: &mut Bench, limit: u32, budget: u64) -> (f64, usize) {
@@ -370,22 +430,30 @@ impl<'m> Master<'m> {
                 // Without an answer from all machines there is no bound.
                 return (f64::INFINITY, added);
             }
-            let price = machine.price.max(1.0);
+            let price = machine.price.max(1.0) + self.charge;
             bench.filler.load(&tables, machine, &self.item_of[..self.rows], self.full);
             if bench.filler.candidates_len == 0 {
                 continue;
             }
             let mut lambda: Amounts = [0.0; DIMS];
             lambda.copy_from_slice(&self.lambda[k * DIMS..][..DIMS]);
+            // Most machines are out of the question at the prices that were tuned before.
+            let ask = Ask::bound(&tables, machine, self.asked, self.full, &lambda);
+            let known = bench.filler.bound(&ask);
+            if known <= price * (1.0 - 1e-3) {
+                ratio = ratio.max(known / price);
+                continue;
+            }
             bench.filler.tune(&tables, machine, self.asked, self.full, &mut lambda);
             self.lambda[k * DIMS..][..DIMS].copy_from_slice(&lambda);
+            let taste = Taste { scarcity: One, size: Eighth };
             let ask = Ask {
                 tables,
                 machine,
                 value: self.asked,
                 left: self.full,
                 lambda: &lambda,
-                taste: Taste { scarcity: One, size: Eighth },
+                taste,
                 limit,
                 above: price,
             };

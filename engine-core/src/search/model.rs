@@ -7,14 +7,15 @@
 use heapless::Vec;
 
 use super::tables::{
-    Amounts, DIMS, Item, Machine, SIGNATURE_WORDS, SIGNATURES, Shape, Tables, most, within,
+    Amounts, DIMS, Item, Machine, SIGNATURE_WORDS, SIGNATURES, Shape, Tables, within,
 };
+use super::zones::{divides, is_affinity, is_zonal, zonal_group};
 use crate::decision::TemplateState;
 use crate::limits::Exceeded;
 use crate::place::relax::{Relaxed, Subject};
 use crate::place::state::{State, is_reserved, row};
 use crate::place::{Pod, types};
-use crate::problem::{GroupKind, Link, NONE, PodClass, Span};
+use crate::problem::{GroupKind, NONE, PodClass, Span};
 use crate::requirements::values_of;
 use crate::workspace::Carver;
 
@@ -105,6 +106,8 @@ impl<'m> Model<'m> {
             self.split_zones(state, left)?;
         }
         self.prune();
+        self.tighten();
+        self.prune();
         Ok(())
     }
 
@@ -139,17 +142,20 @@ impl<'m> Model<'m> {
             if count == 0 || !(bounds || self.is_searched(state, class)) {
                 continue;
             }
-            match zone_spread(state, class).filter(|_| !bounds) {
+            match zonal_group(&state.p, class).filter(|_| !bounds) {
                 None => self.add_item(state, class, NONE, count),
-                Some(link) => {
-                    let group = link.group as usize;
+                Some(group) => {
+                    let group = group as usize;
                     let pod = Pod::start(state, class)?;
                     if state.load_pod(&pod).is_err() {
                         continue;
                     }
                     let key = state.p.well.zone as usize;
+                    let follows = is_affinity(&state.p, group) && state.is_somewhere(group);
                     for zone in 0..state.p.keys[key].values.len {
-                        if state.counts.knows(group, zone) && state.pod_allows(key, zone) {
+                        let is_there = !follows || state.counts.get(group, zone) > 0;
+                        let is_known = state.counts.knows(group, zone);
+                        if is_known && is_there && state.pod_allows(key, zone) {
                             self.add_item(state, class, zone, 0);
                         }
                     }
@@ -165,13 +171,15 @@ impl<'m> Model<'m> {
         let c = &p.classes[class];
         let requests = row(p.quantities, c.requests, r);
         let counted = |i: usize| requests[i] <= 0 || self.dims.contains(&(i as u8));
-        let mut spreads = 0;
+        let mut divided = 0;
         let links = c.links.of(p.links).iter().all(|l| {
             let g = &p.groups[l.group as usize];
-            let zonal = g.kind == GroupKind::Spread && !g.is_hostname && g.key == p.well.zone;
-            spreads += usize::from(zonal);
-            let selects = c.matches.of(p.matches).binary_search(&l.group).is_ok();
-            (zonal && spreads == 1 && selects && p.well.zone != NONE)
+            let divides = divides(p, c, l);
+            divided += usize::from(divides);
+            // A spread that counts other pods only leaves every zone open while those are even.
+            let is_lenient = is_zonal(p, l.group) && g.kind == GroupKind::Spread && !divides;
+            (divides && divided == 1)
+                || is_lenient
                 || (g.is_hostname && matches!(g.kind, GroupKind::Spread | GroupKind::AntiAffinity))
         });
         let is_kept_away = c.matches.of(p.matches).iter().any(|&g| {
@@ -450,60 +458,6 @@ impl<'m> Model<'m> {
         self.signatures = pairs.len();
     }
 
-    /// Divides the pods of each spread among its zones: always one more for the emptiest, ties
-    /// for the cheapest.
-    fn split_zones(&mut self, state: &mut State, left: &[u32]) -> Result<(), Exceeded> {
-        let mut start = 0;
-        while start < self.items_len {
-            let class = self.items[start].class;
-            let mut end = start + 1;
-            while end < self.items_len && self.items[end].class == class {
-                end += 1;
-            }
-            if let Some(link) = zone_spread(state, class as usize) {
-                let pod = Pod::start(state, class as usize)?;
-                if state.load_pod(&pod).is_ok() {
-                    self.fill_zones(state, link, start..end, left[class as usize]);
-                }
-            }
-            start = end;
-        }
-        Ok(())
-    }
-
-    fn fill_zones(&mut self, state: &State, link: Link, rows: core::ops::Range<usize>, pods: u32) {
-        let group = link.group as usize;
-        let g = &state.p.groups[group];
-        let mut order: Vec<(f64, usize), 64> = Vec::new();
-        let mut least = u32::MAX;
-        for i in rows {
-            let item = self.items[i];
-            let level = state.counts.get(group, item.zone);
-            if item.signature == NONE {
-                least = least.min(level);
-                continue;
-            }
-            let per_pod = self.machines[..self.machines_len]
-                .iter()
-                .filter(|m| m.takes(item.signature))
-                .map(|m| m.price / most(&item, &m.capacity).max(1e-9))
-                .fold(f64::INFINITY, f64::min);
-            // LIMIT: pods spread over more zones than this are placed one by one.
-            let _ = order.push((per_pod, i));
-        }
-        order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let top = if g.min_domains as usize > order.len() { 0 } else { least };
-        for _ in 0..pods {
-            let level =
-                |i: usize| state.counts.get(group, self.items[i].zone) + self.items[i].count;
-            let Some(&(_, i)) = order.iter().min_by_key(|&&(_, i)| level(i)) else { return };
-            if level(i) >= top.saturating_add(g.max_skew) {
-                return;
-            }
-            self.items[i].count += 1;
-        }
-    }
-
     /// Takes out items without pods or machines and sorts the rest by signature.
     pub fn drop_empty(&mut self) {
         let mut kept = 0;
@@ -515,35 +469,6 @@ impl<'m> Model<'m> {
         }
         self.items_len = kept;
         self.items[..kept].sort_unstable_by_key(|i| (i.signature, i.class, i.zone));
-    }
-
-    /// Takes out machines that another one beats in everything, and sorts by price.
-    fn prune(&mut self) {
-        let machines = &mut self.machines[..self.machines_len];
-        machines.sort_unstable_by(|a, b| {
-            let size =
-                |m: &Machine| m.capacity.iter().zip([1.0, 1e-6]).map(|(c, w)| c * w).sum::<f64>();
-            a.price
-                .total_cmp(&b.price)
-                .then(size(b).total_cmp(&size(a)))
-                .then(a.template.cmp(&b.template))
-                .then(a.instance_type.cmp(&b.instance_type))
-                .then(a.offering.cmp(&b.offering))
-        });
-        let mut kept = 0;
-        for k in 0..machines.len() {
-            let new = machines[k];
-            let is_beaten = machines[..kept].iter().any(|old| {
-                old.units == NONE
-                    && new.signatures.iter().zip(&old.signatures).all(|(n, o)| n & !o == 0)
-                    && within(&new.capacity, &old.capacity)
-            });
-            if !is_beaten {
-                machines[kept] = new;
-                kept += 1;
-            }
-        }
-        self.machines_len = kept;
     }
 }
 
@@ -563,19 +488,6 @@ fn forget_alternatives(class: &mut PodClass) {
     if class.volume_alternatives.len > 1 {
         class.volume_alternatives = Span::default();
     }
-}
-
-/// The spread over zones that selects the class itself.
-fn zone_spread(state: &State, class: usize) -> Option<Link> {
-    let p = &state.p;
-    let links = p.classes[class].links.of(p.links);
-    links
-        .iter()
-        .find(|l| {
-            let g = &p.groups[l.group as usize];
-            g.kind == GroupKind::Spread && !g.is_hostname && g.key == p.well.zone
-        })
-        .copied()
 }
 
 impl Pod {

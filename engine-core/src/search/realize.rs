@@ -9,12 +9,13 @@ use heapless::Vec;
 use super::model::Model;
 use super::pack::Packing;
 use super::tables::{Bundle, Entry};
+use super::zones::{is_zonal, zonal_group};
 use crate::decision::Target;
 use crate::limits::Exceeded;
 use crate::place::relax::Subject;
 use crate::place::state::row;
 use crate::place::{Pod, Solve};
-use crate::problem::{GroupKind, NONE, PodClass, Problem};
+use crate::problem::{NONE, PodClass};
 use crate::resources;
 
 /// Templates whose limits are shared among planned machines; of further ones a machine may be no
@@ -147,8 +148,12 @@ impl Realizer<'_, '_, '_, '_, '_> {
         if state.load_pod(&pod).is_err() {
             return Ok(NONE);
         }
-        let is_spread = |e: &Entry| self.model.items[e.item as usize].zone != NONE;
-        if machine.zone != NONE && self.packing.entries(bundle).iter().any(is_spread) {
+        // A rule over zones would choose one by its counts alone, not the one that was planned.
+        let is_ruled = |e: &Entry| {
+            let class = &state.p.classes[self.model.items[e.item as usize].class as usize];
+            class.links.of(state.p.links).iter().any(|link| is_zonal(&state.p, link.group))
+        };
+        if machine.zone != NONE && self.packing.entries(bundle).iter().any(is_ruled) {
             state.pin(state.p.well.zone as usize, machine.zone);
         }
         let template = machine.template as usize;
@@ -245,7 +250,7 @@ impl Realizer<'_, '_, '_, '_, '_> {
         }) && class.ports.len == 0
     }
 
-    /// Places the pods of spreads over zones, class by class.
+    /// Places the pods of rules over zones, class by class.
     fn spread(&mut self) -> Result<(), Exceeded> {
         for class in 0..self.left.len() {
             let mut cursors: Vec<Cursor, 64> = Vec::new();
@@ -256,7 +261,7 @@ impl Realizer<'_, '_, '_, '_, '_> {
                 }
             }
             if let Some(group) = zonal_group(&self.solve.state.p, class) {
-                self.spread_class(class, group, &mut cursors)?;
+                self.spread_class(class, group as usize, &mut cursors)?;
             }
         }
         Ok(())
@@ -339,12 +344,4 @@ impl Cursor {
 /// True when no topology rule restricts or counts pods of the class.
 fn counts_nowhere(class: &PodClass) -> bool {
     class.links.len == 0 && class.matches.len == 0
-}
-
-fn zonal_group(p: &Problem, class: usize) -> Option<usize> {
-    let links = p.classes[class].links.of(p.links);
-    links.iter().map(|l| l.group as usize).find(|&g| {
-        let g = &p.groups[g];
-        g.kind == GroupKind::Spread && !g.is_hostname && g.key == p.well.zone
-    })
 }
