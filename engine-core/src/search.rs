@@ -139,13 +139,15 @@ fn search<'m>(
     let mut rounds = 0;
     if method == Method::Packed {
         solve.fill_existing(left)?;
-        let mut settings = *settings;
+        // A packing is given this many steps; those of what is refused get fewer.
+        let mut allowance = settings.steps;
         for round in 0..ROUNDS {
             model.read(&mut solve.state, left, Purpose::Pack)?;
             model.drop_empty();
             if model.items_len == 0 {
                 break;
             }
+            let start = filler.steps;
             let mut bench = Bench {
                 tables: model.tables(),
                 duals: &mut duals,
@@ -156,7 +158,9 @@ fn search<'m>(
                 pools: false,
             };
             let mut hunt = Hunt {
-                settings: &settings,
+                settings,
+                end: start.saturating_add(allowance),
+                allowance,
                 packer: &mut packer,
                 master: &mut master,
                 reservations: solve.state.units,
@@ -184,7 +188,7 @@ fn search<'m>(
             if solve.state.placed == before || is_few {
                 break;
             }
-            settings.steps = filler.steps + settings.steps / 4;
+            allowance = settings.steps / 8;
         }
     }
     solve.run_left(left)?;
@@ -227,6 +231,9 @@ fn limits_nodes(p: &Problem) -> bool {
 /// The hunt for the cheapest packing.
 struct Hunt<'h, 'm> {
     settings: &'h Settings,
+    /// Steps at which it ends, and how many those are from its start.
+    end: u64,
+    allowance: u64,
     packer: &'h mut Packer<'m>,
     master: &'h mut Master<'m>,
     reservations: &'h [u32],
@@ -262,7 +269,7 @@ impl Hunt<'_, '_> {
             if has_one && (self.is_over(bench) || self.is_close(best.price)) {
                 break;
             }
-            bench.budget = if has_one { self.settings.steps } else { u64::MAX };
+            bench.budget = if has_one { self.end } else { u64::MAX };
             trial.clear();
             self.refill(bench);
             // Each time that duals are solved again every machine is scored by every item: where
@@ -300,12 +307,16 @@ impl Hunt<'_, '_> {
         // As many steps again: where packing alone comes nowhere near the bound, most is left to
         // gain here.
         let start = bench.filler.steps;
-        self.master.generate(bench, self.settings.gap / 4.0, start + self.settings.steps / 2);
+        self.master.generate(
+            bench,
+            self.settings.gap / 4.0,
+            start.saturating_add(self.allowance / 2),
+        );
         self.bound = self.bound.max(self.master.bound);
         self.round(bench, best, trial)?;
         if self.settings.surcharge_microusd > 0 && !self.is_close(best.price) {
             let charge = f64::from(self.settings.surcharge_microusd);
-            self.master.refine(bench, charge, start + self.settings.steps);
+            self.master.refine(bench, charge, start.saturating_add(self.allowance));
             self.round(bench, best, trial)?;
         }
         Ok(())
@@ -336,7 +347,7 @@ impl Hunt<'_, '_> {
     }
 
     fn is_over(&self, bench: &Bench) -> bool {
-        bench.filler.is_over(self.settings.steps)
+        bench.filler.is_over(self.end)
     }
 
     fn is_close(&self, price: f64) -> bool {
