@@ -68,6 +68,22 @@ pub enum Explained {
         #[command(flatten)]
         output: Output,
     },
+    /// What each restriction of a NodePool costs: the plan without it
+    Pool {
+        /// Name of the NodePool
+        name: String,
+        #[command(flatten)]
+        input: Input,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Where money goes beyond the lower bound: which launches, which pods
+    Waste {
+        #[command(flatten)]
+        input: Input,
+        #[command(flatten)]
+        output: Output,
+    },
     /// What is on a node, what is left of it, and what the plan binds to it
     Node {
         /// Name of the node

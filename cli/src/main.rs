@@ -20,7 +20,9 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 use dunnage_planner::catalog::prices::Discount;
 use dunnage_planner::error::PlanError;
-use dunnage_planner::explain::{ExplainError, explain_launch, explain_node, explain_pod};
+use dunnage_planner::explain::{
+    ExplainError, explain_launch, explain_node, explain_pod, explain_pool, explain_waste,
+};
 use dunnage_planner::html::{html, plan_with_sizes};
 use dunnage_planner::lint::lint;
 use dunnage_planner::options::{Effort, Options, Strategy};
@@ -154,6 +156,10 @@ fn explain(object: Explained) -> Result<(), Failed> {
         Explained::Launch { number, input, output } => {
             explained(&input, &output, |snapshot, o| explain_launch(snapshot, o, number))
         }
+        Explained::Pool { name, input, output } => {
+            explained(&input, &output, |snapshot, options| explain_pool(snapshot, options, &name))
+        }
+        Explained::Waste { input, output } => explained(&input, &output, explain_waste),
         Explained::Node { name, input, output } => {
             explained(&input, &output, |snapshot, options| explain_node(snapshot, options, &name))
         }

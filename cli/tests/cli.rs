@@ -97,6 +97,22 @@ fn a_plan_exits_0_and_writes_nothing_to_standard_error() {
 }
 
 #[test]
+fn restrictions_and_waste_have_a_price() {
+    let input = world(vec![pod("a", "1"), pod("b", "1")]).to_string();
+    let ran = run_in(&["explain", "pool", "default", "-f", "-"], &input, "100");
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert!(ran.out.starts_with("pool default: "), "{}", ran.out);
+    let ran = run_in(&["explain", "pool", "defualt", "-f", "-"], &input, "100");
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    assert!(ran.err.contains("no pool is named `defualt`"), "{}", ran.err);
+    let ran = run_in(&["explain", "waste", "-f", "-", "-o", "json"], &input, "100");
+    let said: Value = serde_json::from_str(&ran.out).expect("JSON");
+    let of = |field: &str| said[field].as_f64().expect("money");
+    let beyond = of("launchPerHour") - of("lowerBoundPerHour");
+    assert!((of("wastePerHour") - beyond).abs() < 1e-9, "{said}");
+}
+
+#[test]
 fn the_fix_of_the_message_places_the_pod() {
     let (_, plan) = plan_of(&world(vec![pod("b", "8")]).to_string());
     assert_eq!(plan["unplaced"], json!([]));

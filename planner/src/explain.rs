@@ -9,7 +9,9 @@
 mod choice;
 mod existing;
 mod fresh;
+mod narrow;
 mod text;
+mod waste;
 
 use std::collections::BTreeMap;
 
@@ -25,11 +27,17 @@ use crate::quantity::{Rounding, format_resource, parse_resource};
 use crate::raise::Words;
 use crate::snapshot::{Snapshot, full_name};
 
+use choice::classes;
+
 pub use choice::{CheaperMachine, Counts, LaunchExplanation, NextBest, Refused};
 pub(crate) use existing::daemons_due;
 pub use existing::{NodeExplanation, NodeRefusal};
 pub use fresh::{NearestMiss, PoolExplanation, TypeTests};
 pub(crate) use fresh::{daemons_of_type, sold_as};
+pub use narrow::{Narrowness, Outcome, PoolReport, explain_pool};
+pub use waste::{
+    Further, LaunchWaste, ResourceUse, ShapeWaste, Smaller, WasteReport, explain_waste,
+};
 
 /// The chain for one pod.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -16,6 +16,7 @@ mod words;
 
 use std::fmt::Write;
 
+pub(crate) use sizes::sizes;
 pub use sizes::{Sizes, plan_with_sizes};
 
 use crate::plan::Plan;

@@ -19,6 +19,7 @@ pub use money::Money;
 use dunnage_engine_core::check::Violation;
 use dunnage_engine_core::decision::Target;
 use dunnage_engine_core::problem::Rules;
+use dunnage_engine_core::search::Dual;
 use thiserror::Error;
 
 use crate::error::{PlanError, Warning};
@@ -56,6 +57,8 @@ pub fn plan(snapshot: &Snapshot, options: &Options) -> Result<Plan, Failure> {
 pub(crate) struct Decided {
     pub lowered: Lowered,
     pub plan: Plan,
+    /// Values of pods that prove the lower bound, by class; empty without a search.
+    pub duals: Vec<Dual>,
 }
 
 /// [`plan`], keeping the tables for those who explain.
@@ -85,7 +88,7 @@ pub(crate) fn decide(snapshot: &Snapshot, options: &Options) -> Result<Decided, 
     plan.replay = options.replay.and_then(replay);
     // What came after the decision may have been cut short.
     ended(options)?;
-    Ok(Decided { lowered, plan })
+    Ok(Decided { lowered, plan, duals: decision.duals })
 }
 
 /// Fails once the caller wants no plan any more.

@@ -42,6 +42,8 @@ mod shuffled;
 mod topology;
 #[path = "cases/volumes.rs"]
 mod volumes;
+#[path = "cases/wasted.rs"]
+mod wasted;
 
 use dunnage_planner::error::PlanError;
 use dunnage_planner::read::{Source, read};

@@ -1,6 +1,8 @@
 //! Explanations for people: short lines, the answer first.
 
 mod choice;
+mod narrow;
+mod waste;
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter, Result};

@@ -10,34 +10,34 @@ use crate::explain::{daemons_due, daemons_of_type, with_words};
 use crate::instance_type::PriceSource;
 use crate::lower::{StateNode, state_nodes};
 use crate::options::Options;
-use crate::plan::{Choice, Failure, Launch, Money, Plan, decide};
+use crate::plan::{Choice, Decided, Failure, Launch, Money, Plan, decide};
 use crate::pod::Amounts;
 use crate::raise::Words;
 use crate::snapshot::Snapshot;
 
 /// Amounts in the order of [`Sizes::resources`].
-pub(super) type Row = Vec<i64>;
+pub(crate) type Row = Vec<i64>;
 
 /// Sizes of what a plan names.
 #[derive(Clone, Debug, Default)]
 pub struct Sizes {
     /// Resource names: cpu, memory, the rest by name, pods last.
-    pub(super) resources: Vec<String>,
+    pub(crate) resources: Vec<String>,
     /// What pods request, each row once, the largest first.
-    pub(super) shapes: Vec<Row>,
+    pub(crate) shapes: Vec<Row>,
     /// Row of `shapes` of each pod.
-    pub(super) pods: BTreeMap<String, u32>,
+    pub(crate) pods: BTreeMap<String, u32>,
     /// Machines, parallel to `Plan::launch`.
-    pub(super) launches: Vec<Machine>,
+    pub(crate) launches: Vec<Machine>,
     /// Where prices come from, parallel to `Plan::static_launch`.
-    pub(super) static_sources: Vec<PriceSource>,
+    pub(crate) static_sources: Vec<PriceSource>,
     /// Existing nodes that take pods, by name.
-    pub(super) nodes: BTreeMap<String, Standing>,
+    pub(crate) nodes: BTreeMap<String, Standing>,
 }
 
 /// The machine that a launch is counted as: its cheapest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Machine {
+pub(crate) struct Machine {
     /// What pods and DaemonSets can use.
     pub allocatable: Row,
     /// What the DaemonSets that run on it request.
@@ -48,7 +48,7 @@ pub(super) struct Machine {
 
 /// An existing node before the plan.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Standing {
+pub(crate) struct Standing {
     /// What pods can use.
     pub allocatable: Row,
     /// What its pods request, without those of DaemonSets.
@@ -67,11 +67,17 @@ pub(super) struct Standing {
 /// As [`crate::plan::plan`].
 pub fn plan_with_sizes(snapshot: &Snapshot, options: &Options) -> Result<(Plan, Sizes), Failure> {
     let decided = decide(snapshot, options)?;
+    let sizes = sizes(snapshot, &decided)?;
+    Ok((decided.plan, sizes))
+}
+
+/// What a drawing of the plan needs beside it.
+pub(crate) fn sizes(snapshot: &Snapshot, decided: &Decided) -> Result<Sizes, Failure> {
     let nodes = state_nodes(snapshot).map_err(Failure::Input)?;
     let mut sizes = with_words(&decided.lowered, |w| Reader::of(w).sizes(&decided.plan, &nodes));
     let choices = decided.lowered.static_launches.iter().flat_map(|launch| &launch.choices);
     sizes.static_sources = choices.map(|(_, offering)| offering.price_source).collect();
-    Ok((decided.plan, sizes))
+    Ok(sizes)
 }
 
 fn is_same_machine(a: &Launch, b: &Launch) -> bool {
