@@ -139,6 +139,9 @@ pub struct Input {
     /// Factor on prices: `0.9`, `spot=0.8`, `m5=0.7`, `m5/on-demand=0.6`; repeatable
     #[arg(long, value_name = "[NAME=]FACTOR")]
     pub discount: Vec<String>,
+    /// Nothing can be bought in this zone; repeatable
+    #[arg(long, value_name = "ZONE")]
+    pub without_zone: Vec<String>,
     /// How to decide: `cheapest` (search), `greedy` (mended rules) or `karpenter` (1.14 as it is)
     #[arg(long, default_value = "cheapest")]
     pub strategy: String,

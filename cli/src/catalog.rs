@@ -5,6 +5,7 @@ use std::fmt::Write;
 use dunnage_planner::catalog::{
     NodeSettings, Note, Region, instance_types_where, notes, regions, why_absent,
 };
+use dunnage_planner::door::region;
 use dunnage_planner::error::PlanError;
 use dunnage_planner::explain::allocatable;
 use dunnage_planner::instance_type::{InstanceType, Offering, PriceSource};
@@ -31,16 +32,6 @@ struct ShownNote {
     subject: &'static str,
     value: String,
     origin: String,
-}
-
-/// The region of that name.
-pub fn region(name: &str, option: &str) -> Result<Region, Vec<PlanError>> {
-    let found = regions().iter().find(|region| region.name() == name);
-    found.copied().ok_or_else(|| {
-        let known: Vec<&str> = regions().iter().map(|region| region.name()).collect();
-        let why = format!("`{name}` is no region of the catalog; known are {}", known.join(", "));
-        input::usage(option, name, why)
-    })
 }
 
 /// Types of a region, as nodes of a class that says nothing would have them.

@@ -14,85 +14,60 @@ mod progress;
 mod table;
 mod yaml;
 
-use std::fmt::Display;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
-use dunnage_planner::catalog::prices::Discount;
+use dunnage_planner::door::{Asked, Refusal, Said, Text, Verb, Why, lint_texts, say};
 use dunnage_planner::error::PlanError;
-use dunnage_planner::explain::{
-    ExplainError, explain_launch, explain_node, explain_pod, explain_pool, explain_waste,
-};
-use dunnage_planner::html::{html, plan_with_sizes};
-use dunnage_planner::lint::lint;
-use dunnage_planner::options::{Effort, Options, Strategy};
-use dunnage_planner::plan::{Failure, plan};
-use dunnage_planner::read::{ReadOptions, Source, read_with, read_with_refused};
-use dunnage_planner::replay::Scoring;
-use dunnage_planner::snapshot::Snapshot;
-use serde::Serialize;
+use dunnage_planner::options::StopFlag;
+use dunnage_planner::read::{ReadOptions, Source, read_with};
 
-use args::{Catalog, Cli, Command, Explained, Form, Input, Output, PlanForm};
+use args::{Catalog, Cli, Command, Explained, Form, Input, PlanForm};
 use progress::Progress;
 
 /// Why there is no answer.
 pub enum Failed {
-    /// Bad input or usage: one line for each error.
-    Input(Vec<PlanError>),
-    /// A name that means nothing.
-    Name(String),
-    /// A broken promise.
-    Broken(String),
+    /// Bad input or usage, or a broken promise: one line for each error.
+    Refused(Refusal),
+    /// Output that cannot be written.
+    Output(String),
     /// An answer that says that something is wrong; it is printed.
     Found,
 }
 
+impl From<Refusal> for Failed {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
 impl From<Vec<PlanError>> for Failed {
     fn from(errors: Vec<PlanError>) -> Self {
-        Self::Input(errors)
+        Self::Refused(errors.into())
     }
 }
 
 impl From<String> for Failed {
-    fn from(broken: String) -> Self {
-        Self::Broken(broken)
-    }
-}
-
-impl From<Failure> for Failed {
-    fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::Input(errors) => Self::Input(errors),
-            Failure::Broken(why) => Self::Broken(why),
-            Failure::Stopped => Self::Broken(failure.to_string()),
-        }
-    }
-}
-
-impl From<ExplainError> for Failed {
-    fn from(error: ExplainError) -> Self {
-        match error {
-            ExplainError::Plan(failure) => failure.into(),
-            ExplainError::Name(error) => Self::Name(error.to_string()),
-        }
+    fn from(why: String) -> Self {
+        Self::Output(why)
     }
 }
 
 fn main() -> ExitCode {
     match run(Cli::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Failed::Input(errors)) => {
-            for error in errors {
-                eprintln!("error: {error}");
+        Err(Failed::Refused(refusal)) => {
+            let (word, code) = match refusal.why {
+                Why::Input => ("error", 2),
+                Why::Broken | Why::Stopped => ("broken promise", 1),
+            };
+            for error in &refusal.errors {
+                eprintln!("{word}: {error}");
             }
-            ExitCode::from(2)
+            ExitCode::from(code)
         }
-        Err(Failed::Name(why)) => {
+        Err(Failed::Output(why)) => {
             eprintln!("error: {why}");
-            ExitCode::from(2)
-        }
-        Err(Failed::Broken(why)) => {
-            eprintln!("broken promise: {why}");
             ExitCode::from(1)
         }
         Err(Failed::Found) => ExitCode::from(1),
@@ -101,36 +76,33 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<(), Failed> {
     match command {
+        Command::Plan { input, form: PlanForm::Html } => asked(&input, &Verb::Page, Form::Json)?,
         Command::Plan { input, form } => {
-            let (snapshot, options) = read(&input)?;
-            let progress = Progress::start("dunnage: planning …");
             let form = match form {
-                PlanForm::Html => {
-                    let (plan, sizes) = plan_with_sizes(&snapshot, &options)?;
-                    drop(progress);
-                    return Ok(output::write(&html(&plan, &sizes))?);
-                }
                 PlanForm::Table => Form::Table,
-                PlanForm::Json => Form::Json,
+                PlanForm::Json | PlanForm::Html => Form::Json,
                 PlanForm::Yaml => Form::Yaml,
             };
-            let plan = plan(&snapshot, &options)?;
-            drop(progress);
-            output::print(form, &plan, |width| plan_table::text(&plan, width))?;
+            asked(&input, &Verb::Plan, form)?;
         }
-        Command::Explain { object } => explain(object)?,
-        Command::Lint { input, output } => {
-            let (sources, read_options, options) = asked(&input)?;
-            let progress = Progress::start("dunnage: looking …");
-            let mut reading = read_with_refused(&sources, &read_options)?;
-            set_all(&mut reading.snapshot, &input)?;
-            let report = lint(&reading, &options)?;
-            drop(progress);
-            output::print(output.form, &report, |width| findings::text(&report, width))?;
-            if report.has_errors() {
-                return Err(Failed::Found);
+        Command::Explain { object } => match object {
+            Explained::Pod { name, input, output } => {
+                asked(&input, &Verb::ExplainPod(name), output.form)?;
             }
-        }
+            Explained::Launch { number, input, output } => {
+                asked(&input, &Verb::ExplainLaunch(number), output.form)?;
+            }
+            Explained::Pool { name, input, output } => {
+                asked(&input, &Verb::ExplainPool(name), output.form)?;
+            }
+            Explained::Waste { input, output } => {
+                asked(&input, &Verb::ExplainWaste, output.form)?;
+            }
+            Explained::Node { name, input, output } => {
+                asked(&input, &Verb::ExplainNode(name), output.form)?;
+            }
+        },
+        Command::Lint { input, output } => asked(&input, &Verb::Lint, output.form)?,
         Command::Catalog { what: Catalog::List { region, arch, name, output } } => {
             catalog::list(&region, arch.as_deref(), name.as_deref(), output.form)?;
         }
@@ -147,128 +119,96 @@ fn run(command: Command) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Explains one object.
-fn explain(object: Explained) -> Result<(), Failed> {
-    match object {
-        Explained::Pod { name, input, output } => {
-            explained(&input, &output, |snapshot, options| explain_pod(snapshot, options, &name))
-        }
-        Explained::Launch { number, input, output } => {
-            explained(&input, &output, |snapshot, o| explain_launch(snapshot, o, number))
-        }
-        Explained::Pool { name, input, output } => {
-            explained(&input, &output, |snapshot, options| explain_pool(snapshot, options, &name))
-        }
-        Explained::Waste { input, output } => explained(&input, &output, explain_waste),
-        Explained::Node { name, input, output } => {
-            explained(&input, &output, |snapshot, options| explain_node(snapshot, options, &name))
-        }
-    }
-}
-
-/// Prints what `explain` says of the input.
-fn explained<T: Serialize + Display>(
-    input: &Input,
-    output: &Output,
-    explain: impl FnOnce(&Snapshot, &Options) -> Result<T, ExplainError>,
-) -> Result<(), Failed> {
-    let (snapshot, options) = read(input)?;
-    let progress = Progress::start("dunnage: explaining …");
-    let said = explain(&snapshot, &options)?;
-    drop(progress);
-    output::print(output.form, &said, |width| wrapped(&said.to_string(), width))?;
-    Ok(())
-}
-
-/// Reads the input and the options that change the decision.
-fn read(input: &Input) -> Result<(Snapshot, Options), Failed> {
-    let (sources, read_options, options) = asked(input)?;
-    let progress = Progress::start("dunnage: reading …");
-    let mut snapshot = read_with(&sources, &read_options)?;
-    drop(progress);
-    set_all(&mut snapshot, input)?;
-    Ok((snapshot, options))
-}
-
-/// The texts to read, and the options.
-fn asked(input: &Input) -> Result<(Vec<Source>, ReadOptions<'static>, Options), Failed> {
-    let mut options = Options {
-        strategy: input
-            .strategy
-            .parse::<Strategy>()
-            .map_err(|why| input::usage("--strategy", &input.strategy, why))?,
-        effort: input
-            .effort
-            .parse::<Effort>()
-            .map_err(|why| input::usage("--effort", &input.effort, why))?,
-        tie_seed: input.tie_seed,
-        dual: input.dual,
-        replay: input.replay.map(|scoring| match scoring {
-            args::Scoring::LeastAllocated => Scoring::LeastAllocated,
-            args::Scoring::MostAllocated => Scoring::MostAllocated,
-        }),
-        ..Options::default()
-    };
-    if let Some(name) = &input.catalog {
-        options.region = Some(catalog::region(name, "--catalog")?);
-    }
-    for text in &input.discount {
-        options.discounts.push(discount(text)?);
-    }
-    let now = match &input.now {
-        None => None,
-        Some(text) => Some(text.parse().map_err(|_| {
-            let why = format!("`{text}` is not a time: write one such as 2026-11-30T12:00:00Z");
-            input::usage("--now", text, why)
-        })?),
-    };
+/// Asks and prints the answer.
+fn asked(input: &Input, verb: &Verb, form: Form) -> Result<(), Failed> {
+    let question = question(input)?;
+    let stop = StopFlag::default();
+    let options = question.options("--", &stop)?;
+    let now = question.moment("--")?;
     let sources = input::sources(&input.files)?;
-    if let Some(path) = &input.prices {
-        options.prices = Some(input::file(path)?);
+    let said = match verb {
+        Verb::Lint => {
+            let _progress = Progress::start("dunnage: looking …");
+            lint_texts("--", &sources, &question, Some(&input::beside), &stop)?
+        }
+        _ => {
+            let progress = Progress::start("dunnage: reading …");
+            let read = ReadOptions { now, open: Some(&input::beside) };
+            let mut snapshot = read_with(&sources, &read)?;
+            drop(progress);
+            if let Some(changed) = question.applied("--", &snapshot)? {
+                snapshot = changed;
+            }
+            let _progress = Progress::start(match verb {
+                Verb::Plan | Verb::Page => "dunnage: planning …",
+                _ => "dunnage: explaining …",
+            });
+            say(verb, &snapshot, &options)?
+        }
+    };
+    print(&said, form)?;
+    match said {
+        Said::Lint(report) if report.has_errors() => Err(Failed::Found),
+        _ => Ok(()),
     }
-    Ok((sources, ReadOptions { now, open: Some(&input::beside) }, options))
 }
 
-/// Sets what the command line sets.
-fn set_all(snapshot: &mut Snapshot, input: &Input) -> Result<(), Failed> {
-    input.settings.iter().try_for_each(|text| set(snapshot, text))?;
-    if let Some(path) = &input.quotas {
-        snapshot.settings.read_quotas(&input::file(path)?).map_err(|e| vec![*e])?;
-    }
-    Ok(())
-}
-
-/// `NAME=VALUE` of a setting; the value is JSON, or else text.
-fn set(snapshot: &mut Snapshot, text: &str) -> Result<(), Failed> {
-    let Some((name, value)) = text.split_once('=') else {
-        let why = format!("`{text}` is not a setting: write NAME=VALUE");
-        return Err(input::usage("--settings", text, why).into());
-    };
-    let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
-    match snapshot.settings.set(name, &value) {
-        Ok(_) => Ok(()),
-        Err(why) => Err(input::usage("--settings", text, format!("`{text}`: {why}")).into()),
+fn print(said: &Said, form: Form) -> Result<(), String> {
+    match (said, form) {
+        (Said::Page(_), _) | (_, Form::Json) => output::write(&said.text()),
+        (_, Form::Yaml) => output::write(&output::yaml(&said.text())?),
+        (said, Form::Table) => {
+            let width = output::width();
+            output::write(&match said {
+                Said::Plan(plan) => plan_table::text(plan, width),
+                Said::Lint(report) => findings::text(report, width),
+                Said::Pod(said) => wrapped(&said.to_string(), width),
+                Said::Node(said) => wrapped(&said.to_string(), width),
+                Said::Launch(said) => wrapped(&said.to_string(), width),
+                Said::Pool(said) => wrapped(&said.to_string(), width),
+                Said::Waste(said) => wrapped(&said.to_string(), width),
+                Said::Page(page) => page.clone(),
+            })
+        }
     }
 }
 
-/// `0.9`, `spot=0.8`, `m5=0.7` or `m5/on-demand=0.6`.
-fn discount(text: &str) -> Result<Discount, Failed> {
-    let refuse = || {
-        let why =
-            format!("`{text}` is not a discount: write FACTOR or NAME=FACTOR, such as spot=0.8");
-        Failed::from(input::usage("--discount", text, why))
+/// The question that flags ask.
+fn question(input: &Input) -> Result<Asked, Failed> {
+    let text = |path: &std::path::PathBuf| -> Result<Text, Failed> {
+        let Source { name, text } = input::file(path)?;
+        Ok(Text { name, text })
     };
-    let (name, factor) = text.rsplit_once('=').unwrap_or(("", text));
-    let factor = factor.parse().map_err(|_| refuse())?;
-    let is_capacity_type = |word: &str| ["on-demand", "spot", "reserved"].contains(&word);
-    let (family, capacity_type) = match name.split_once('/') {
-        Some((family, kind)) if is_capacity_type(kind) => (family, kind),
-        Some(_) => return Err(refuse()),
-        None if is_capacity_type(name) => ("", name),
-        None => (name, ""),
+    let mut question = Asked {
+        strategy: Some(input.strategy.clone()),
+        effort: Some(input.effort.clone()),
+        catalog: input.catalog.clone(),
+        discounts: input.discount.clone(),
+        without_zones: input.without_zone.clone(),
+        now: input.now.clone(),
+        dual: input.dual,
+        tie_seed: input.tie_seed,
+        replay: input.replay.map(|scoring| {
+            let name = match scoring {
+                args::Scoring::LeastAllocated => "leastAllocated",
+                args::Scoring::MostAllocated => "mostAllocated",
+            };
+            name.to_owned()
+        }),
+        ..Asked::default()
     };
-    let given = |word: &str| (!word.is_empty()).then(|| word.to_owned());
-    Ok(Discount { capacity_type: given(capacity_type), family: given(family), factor })
+    for setting in &input.settings {
+        let Some((name, value)) = setting.split_once('=') else {
+            let why = format!("`{setting}` is not a setting: write NAME=VALUE");
+            return Err(Refusal::usage("--settings", setting, why).into());
+        };
+        // The value is JSON, or else text.
+        let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
+        question.settings.insert(name.to_owned(), value);
+    }
+    question.prices = input.prices.as_ref().map(text).transpose()?;
+    question.quotas = input.quotas.as_ref().map(text).transpose()?;
+    Ok(question)
 }
 
 /// Text with its long lines wrapped, continuation lines indented as the line they continue.

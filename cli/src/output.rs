@@ -19,9 +19,14 @@ pub fn print<T: Serialize>(
     let text = match form {
         Form::Table => table(width()),
         Form::Json => json(answer)? + "\n",
-        Form::Yaml => yaml::from_json(&json(answer)?).map_err(|e| e.to_string())?,
+        Form::Yaml => self::yaml(&json(answer)?)?,
     };
     write(&text)
+}
+
+/// JSON as YAML.
+pub fn yaml(json: &str) -> Result<String, String> {
+    yaml::from_json(json).map_err(|error| error.to_string())
 }
 
 fn json<T: Serialize>(answer: &T) -> Result<String, String> {
@@ -40,7 +45,7 @@ pub fn write(text: &str) -> Result<(), String> {
 }
 
 /// `COLUMNS`, else the terminal's width, else [`DEFAULT_WIDTH`].
-fn width() -> usize {
+pub fn width() -> usize {
     let asked = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
     let terminal = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     asked.filter(|&width| width > 0).or_else(terminal).unwrap_or(DEFAULT_WIDTH)

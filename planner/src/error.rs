@@ -83,6 +83,12 @@ codes! {
     DuplicateObject,
     /// A setting that does not exist.
     UnknownSetting,
+    /// A name that means no object of the input, or several.
+    UnknownName,
+    /// A broken promise: a limit of the engine, or a plan that its check refused.
+    Broken,
+    /// The caller stopped it.
+    Stopped,
 }
 
 impl Display for ErrorCode {

@@ -2,6 +2,7 @@
 
 pub mod catalog;
 pub mod defaults;
+pub mod door;
 pub mod duration;
 pub mod error;
 pub mod explain;

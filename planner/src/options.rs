@@ -151,6 +151,8 @@ pub struct Options {
     pub prices: Option<Source>,
     /// Factors on prices, after the price file.
     pub discounts: Vec<Discount>,
+    /// Zones in which nothing can be bought.
+    pub without_zones: Vec<String>,
     /// Also tells the values of pods that prove the lower bound.
     pub dual: bool,
     /// Also runs the plan through a model of kube-scheduler that scores so.

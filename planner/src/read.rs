@@ -24,7 +24,7 @@ use jiff::Timestamp;
 pub use document::path_beside;
 pub use node::MAX_DEPTH;
 pub use refused::{Reading, Refused, read_with_refused};
-pub(crate) use refused::{name_at, remove_at};
+pub(crate) use refused::{merge, name_at, remove, remove_at};
 pub use yaml::MAX_ALIASED_NODES;
 
 use crate::error::{ErrorCode, MAX_ERRORS, Origin, PlanError, Warning, join};
@@ -82,6 +82,24 @@ pub fn read_with(
     sources: &[Source],
     options: &ReadOptions<'_>,
 ) -> Result<Snapshot, Vec<PlanError>> {
+    let (raw, now) = written(sources, options)?;
+    completed(raw, now)
+}
+
+/// The objects as they are written, and the Snapshot of [`read_with`].
+pub(crate) fn read_raw(
+    sources: &[Source],
+    options: &ReadOptions<'_>,
+) -> Result<(Snapshot, Snapshot), Vec<PlanError>> {
+    let (raw, now) = written(sources, options)?;
+    let snapshot = completed(raw.clone(), now)?;
+    Ok((raw, snapshot))
+}
+
+fn written(
+    sources: &[Source],
+    options: &ReadOptions<'_>,
+) -> Result<(Snapshot, Option<Timestamp>), Vec<PlanError>> {
     let mut reader = Reader::new(options.open);
     for source in sources {
         reader.source(source);
@@ -90,11 +108,14 @@ pub fn read_with(
     if !read.errors.is_empty() {
         return Err(read.errors.into_iter().map(|(_, error)| error).collect());
     }
-    completed(read.snapshot, options.now.or(read.now))
+    Ok((read.snapshot, options.now.or(read.now)))
 }
 
 /// Fills in what a file may leave out: the moment, the pods of workloads, defaults.
-fn completed(mut snapshot: Snapshot, now: Option<Timestamp>) -> Result<Snapshot, Vec<PlanError>> {
+pub(crate) fn completed(
+    mut snapshot: Snapshot,
+    now: Option<Timestamp>,
+) -> Result<Snapshot, Vec<PlanError>> {
     snapshot.now = now.unwrap_or_else(|| defaults::newest_time(&snapshot));
     workload::expand(&mut snapshot)?;
     defaults::apply(&mut snapshot);

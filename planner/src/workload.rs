@@ -3,9 +3,12 @@
 //! A workload with pods of its own in the input, or with a child workload that will bring
 //! them, is left alone. Expanded pods are named `<workload>-<i>` and are pending.
 
+mod named;
 mod names;
 mod owner;
 mod pods;
+
+pub(crate) use named::{Named, is_of, named, set_replicas, template_of};
 
 use std::collections::BTreeSet;
 

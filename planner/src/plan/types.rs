@@ -31,6 +31,7 @@ pub(super) fn type_lists(
         None => from_catalog(snapshot, options, warnings)?,
     };
     reprice(&mut lists.lists, options, warnings)?;
+    close_zones(&mut lists.lists, &options.without_zones)?;
     Ok(lists)
 }
 
@@ -317,6 +318,24 @@ fn places(snapshot: &Snapshot) -> [Vec<String>; 4] {
 }
 
 /// Applies the price file, then the discounts.
+/// Makes every offering in the zones unavailable.
+fn close_zones(lists: &mut [Vec<InstanceType>], zones: &[String]) -> Result<(), Vec<PlanError>> {
+    for zone in zones {
+        let offerings = || lists.iter().flatten().flat_map(|ty| &ty.offerings);
+        if !offerings().any(|offering| offering.zone == *zone) {
+            let known: BTreeSet<&str> = offerings().map(|own| own.zone.as_str()).collect();
+            let message =
+                format!("no machine is sold in zone `{}`{}", quoted(zone), hint(zone, known));
+            let origin = Origin { file: "without-zone".into(), ..Origin::default() };
+            let error = PlanError::new(ErrorCode::UnknownName, origin, message);
+            return Err(vec![error.with_value(zone)]);
+        }
+        let all = lists.iter_mut().flatten().flat_map(|ty| &mut ty.offerings);
+        all.filter(|own| own.zone == *zone).for_each(|own| own.available = false);
+    }
+    Ok(())
+}
+
 fn reprice(
     lists: &mut [Vec<InstanceType>],
     options: &Options,

@@ -5,7 +5,7 @@
 
 use super::{ReadOptions, Reader, Source, completed};
 use crate::error::{ErrorCode, Origin, PlanError};
-use crate::snapshot::{Snapshot, full_name};
+use crate::snapshot::{NodeClass, Snapshot, Sourced, full_name};
 
 /// An input with what is wrong with its objects.
 #[derive(Clone, Debug, Default)]
@@ -90,7 +90,7 @@ macro_rules! each_list {
 }
 
 /// Takes the object of that name, `Kind namespace/name`, out of the Snapshot.
-fn remove(snapshot: &mut Snapshot, object: &str) {
+pub(crate) fn remove(snapshot: &mut Snapshot, object: &str) {
     macro_rules! from_list {
         ($snapshot:ident, $kind:literal, $list:ident) => {
             $snapshot.$list.retain(|o| format!("{} {}", $kind, full_name(&o.metadata)) != object);
@@ -98,6 +98,33 @@ fn remove(snapshot: &mut Snapshot, object: &str) {
     }
     each_list!(snapshot, from_list);
     snapshot.node_classes.retain(|o| format!("{} {}", o.kind(), full_name(o.metadata())) != object);
+}
+
+/// Adds the objects of `more`, each in the place of the one of its kind and name.
+pub(crate) fn merge(snapshot: &mut Snapshot, more: Snapshot) {
+    macro_rules! into_list {
+        ($snapshot:ident, $kind:literal, $list:ident) => {
+            for object in more.$list {
+                let name = full_name(&object.metadata);
+                $snapshot.$list.retain(|own| full_name(&own.metadata) != name);
+                $snapshot.$list.push(object);
+            }
+        };
+    }
+    each_list!(snapshot, into_list);
+    for class in more.node_classes {
+        let is_same = |own: &Sourced<NodeClass>| {
+            own.kind() == class.kind() && full_name(own.metadata()) == full_name(class.metadata())
+        };
+        snapshot.node_classes.retain(|own| !is_same(own));
+        snapshot.node_classes.push(class);
+    }
+    for ty in more.instance_types.into_iter().flatten() {
+        let types = snapshot.instance_types.get_or_insert_default();
+        types.retain(|own| own.name != ty.name);
+        types.push(ty);
+    }
+    snapshot.warnings.extend(more.warnings);
 }
 
 /// Takes out what stands at that place of the input, with the pods that were made of it.

@@ -112,7 +112,7 @@ impl<'a> Owners<'a> {
 }
 
 /// `web-7d4b9c` is made from `web`, `web-api-7d4b9c` is not.
-fn is_made_from(child: &str, name: &str) -> bool {
+pub(super) fn is_made_from(child: &str, name: &str) -> bool {
     let suffix = child.strip_prefix(name).and_then(|rest| rest.strip_prefix('-'));
     suffix.is_some_and(|suffix| !suffix.is_empty() && !suffix.contains('-'))
 }
