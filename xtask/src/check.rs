@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
-use crate::{arrows, cases, oracle, run, same, scan};
+use crate::{arrows, cases, oracle, python, run, same, scan};
 
 /// Formatting, clippy, arrows, forbidden text: cheapest first.
 ///
@@ -18,11 +18,16 @@ pub fn check() -> Result<(), String> {
     run::step(&mut clippy)
 }
 
-/// Every test of the workspace, with one closing line of how many passed and failed.
+/// The closing line of a run.
+pub fn say((passed, failed): (u64, u64)) {
+    println!("{passed} passed, {failed} failed");
+}
+
+/// Every test of the workspace: how many passed and failed.
 ///
 /// # Errors
 /// A test fails, or none ran.
-pub fn test() -> Result<(), String> {
+pub fn test() -> Result<(u64, u64), String> {
     let mut tests = run::cargo();
     tests.args(["test", "--workspace", "--no-fail-fast"]).stdout(Stdio::piped());
     eprintln!("$ cargo test --workspace --no-fail-fast");
@@ -37,8 +42,11 @@ pub fn test() -> Result<(), String> {
         }
     }
     let status = child.wait().map_err(|why| why.to_string())?;
-    println!("{passed} passed, {failed} failed");
-    if status.success() && passed > 0 { Ok(()) } else { Err(format!("the tests: {status}")) }
+    if status.success() && passed > 0 {
+        return Ok((passed, failed));
+    }
+    say((passed, failed));
+    Err(format!("the tests: {status}"))
 }
 
 /// What a closing line of the test runner counts.
@@ -67,8 +75,8 @@ pub fn nostd() -> Result<(), String> {
     run::step(&mut cmd)
 }
 
-/// Everything that can be told without a cluster. The oracle needs a Go toolchain; where
-/// there is none it is left out, and that is said.
+/// Everything that can be told without a cluster. The oracle needs a Go toolchain, the wheel
+/// Python; where there is none it is left out, and that is said.
 ///
 /// # Errors
 /// The first step that fails.
@@ -82,7 +90,15 @@ pub fn ci() -> Result<(), String> {
     } else {
         eprintln!("no Go toolchain here: the oracle was left out");
     }
-    test()
+    let (mut passed, mut failed) = test()?;
+    if python::interpreter().is_some() {
+        let (more, wrong) = python::python()?;
+        (passed, failed) = (passed + more, failed + wrong);
+    } else {
+        eprintln!("no Python 3.11 here: its bindings were left out");
+    }
+    say((passed, failed));
+    Ok(())
 }
 
 #[cfg(test)]

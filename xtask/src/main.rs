@@ -12,6 +12,7 @@ mod columns;
 mod fuzz;
 mod measure;
 mod oracle;
+mod python;
 mod random;
 mod run;
 mod same;
@@ -25,6 +26,7 @@ usage: cargo xtask VERB [options]
 
   check     formatting, clippy, the arrows between crates, forbidden text
   test      every test of the workspace
+  python    build the wheel; its tests, types and notebook
   nostd     build and run the proof that engine-core needs no std
   fuzz TARGET  fuzz requirements, place_check, quantity, cron or front_door
             [--seconds 60] [--planted skew|overhead|port]
@@ -42,7 +44,7 @@ usage: cargo xtask VERB [options]
   bench scaling       CPU time against pods, classes and types, with exponents
             [--strategy NAME] [--largest PODS]
   bench instructions  what each stage costs, against committed numbers  [--only NAME] [--update]
-  ci        check, nostd, cases, oracle without the large inputs, test
+  ci        check, nostd, cases, same, oracle without the large inputs, test, python
 ";
 
 fn main() -> ExitCode {
@@ -51,13 +53,14 @@ fn main() -> ExitCode {
     let rest: Vec<String> = words.collect();
     let done = match verb.as_str() {
         "check" => args::none(&rest).and_then(|()| check::check()),
-        "test" => args::none(&rest).and_then(|()| check::test()),
+        "test" => args::none(&rest).and_then(|()| check::test()).map(check::say),
         "nostd" => args::none(&rest).and_then(|()| check::nostd()),
         "cases" => args::none(&rest).and_then(|()| cases::cases()),
         "ci" => args::none(&rest).and_then(|()| check::ci()),
         "fuzz" => fuzz::Options::parse(&rest).and_then(|o| fuzz::fuzz(&o)),
         "oracle" => oracle::Options::parse(&rest).and_then(|o| oracle::oracle(&o)),
         "same" => same::Options::parse(&rest).and_then(|o| same::same(&o)),
+        "python" => args::none(&rest).and_then(|()| python::python()).map(check::say),
         "bench" => bench::bench(&rest),
         "study" => study::Options::parse(&rest).and_then(|o| study::study(&o)),
         measure::VERB => return measure::in_between(&rest),
