@@ -15,6 +15,7 @@ from typing import Any
 
 import dunnage
 import pytest
+from dunnage import _native
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -202,3 +203,22 @@ def test_ctrl_c_stops_the_solve() -> None:
     running.send_signal(signal.SIGINT)
     out, _ = running.communicate(timeout=60)
     assert out == "stopped\n"
+
+
+CONTRACT = sorted((ROOT / "contract" / "examples").glob("*.json"))
+
+
+@pytest.mark.parametrize("path", CONTRACT, ids=lambda path: path.stem)
+def test_every_example_of_the_contract_is_answered_in_the_same_bytes(path: Path) -> None:
+    example = json.loads(path.read_text())
+    call = example["call"]
+    texts, asked = list(call["files"].items()), json.dumps(call["asked"])
+    try:
+        if call["verb"] == ["lint"]:
+            text = _native.lint(texts, asked)
+        else:
+            text = _native.World.open(texts, asked).answer(call["verb"], asked)
+    except _native.Refused as refused:
+        assert str(refused) == example["refusal"]
+    else:
+        assert text == example["answer"]

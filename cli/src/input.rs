@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use dunnage_planner::error::{ErrorCode, Origin, PlanError};
-use dunnage_planner::read::{Source, path_beside};
+use dunnage_planner::read::{Source, path_beside, words_of};
 
 /// Endings of the files that are read in a directory.
 const ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
@@ -42,12 +42,12 @@ fn of_path(path: &Path, errors: &mut Vec<PlanError>) -> Result<Vec<PathBuf>, Pla
         return Ok(vec![path.to_owned()]);
     }
     let name = path.display().to_string();
-    let refuse = |error: io::Error| unreadable(&name, &said(&error));
+    let refuse = |error: io::Error| unreadable(&name, &words_of(&error));
     let mut files = Vec::new();
     for entry in fs::read_dir(path).map_err(refuse)? {
         match entry {
             Ok(entry) => files.push(entry.path()),
-            Err(error) => errors.push(unreadable(&name, &said(&error))),
+            Err(error) => errors.push(unreadable(&name, &words_of(&error))),
         }
     }
     files.retain(|file| {
@@ -72,7 +72,7 @@ fn one(path: &Path) -> Result<Source, PlanError> {
     };
     match bytes {
         Ok(bytes) => Source::from_bytes(&name, bytes),
-        Err(error) => Err(unreadable(&name, &said(&error))),
+        Err(error) => Err(unreadable(&name, &words_of(&error))),
     }
 }
 
@@ -83,7 +83,7 @@ pub fn file(path: &Path) -> Result<Source, Vec<PlanError>> {
 
 /// Opens a file that a source names, relative to that source.
 pub fn beside(source: &str, path: &str) -> io::Result<String> {
-    fs::read_to_string(path_beside(source, path)).map_err(|error| io::Error::other(said(&error)))
+    fs::read_to_string(path_beside(source, path))
 }
 
 /// An error of the caller's own words: an option, not a file.
@@ -95,16 +95,4 @@ pub fn usage(option: &str, value: &str, why: impl Into<String>) -> Vec<PlanError
 fn unreadable(name: &str, why: &str) -> PlanError {
     let origin = Origin { file: name.into(), ..Origin::default() };
     PlanError::new(ErrorCode::Unreadable, origin, why)
-}
-
-/// The system's words without its number, lower case.
-fn said(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => "no such file or directory".to_owned(),
-        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
-        _ => {
-            let text = error.to_string();
-            text.split(" (os error").next().unwrap_or_default().to_lowercase()
-        }
-    }
 }

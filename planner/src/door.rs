@@ -133,7 +133,8 @@ pub struct World {
 }
 
 impl World {
-    /// Reads texts. `open` opens the file that a Snapshot names as its `instanceTypesFile`.
+    /// Reads texts for the moment asked for; what else is asked is up to each question. `open`
+    /// opens the file that a Snapshot names as its `instanceTypesFile`.
     ///
     /// # Errors
     /// Everything that is wrong with the texts.
@@ -144,7 +145,7 @@ impl World {
     ) -> Result<Self, Refusal> {
         let now = asked.moment("")?;
         let (raw, snapshot) = read_raw(sources, &ReadOptions { now, open })?;
-        let base = Asked { now: None, ..asked.clone() };
+        let base = Asked::default();
         Ok(Self { raw: Arc::new(raw), snapshot: Arc::new(snapshot), base })
     }
 

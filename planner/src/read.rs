@@ -58,6 +58,18 @@ impl Source {
     }
 }
 
+/// The system's words for an error of a file: without its number, lower case.
+pub fn words_of(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "no such file or directory".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        _ => {
+            let text = error.to_string();
+            text.split(" (os error").next().unwrap_or_default().to_lowercase()
+        }
+    }
+}
+
 /// Opens a file that a source refers to: the source's name, then the path as it says it.
 pub type Open<'a> = &'a dyn Fn(&str, &str) -> io::Result<String>;
 

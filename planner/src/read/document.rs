@@ -382,7 +382,8 @@ impl Reader<'_> {
         let text = match open(&origin.file, &path) {
             Ok(text) => text,
             Err(error) => {
-                let message = format!("`{}` cannot be read: {error}", crate::error::quoted(&name));
+                let (name, why) = (crate::error::quoted(&name), super::words_of(&error));
+                let message = format!("`{name}` cannot be read: {why}");
                 return self.error(refuse(message, ErrorCode::Unreadable).with_value(&path));
             }
         };
