@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
-use crate::{arrows, cases, oracle, python, run, same, scan};
+use crate::{arrows, cases, node, oracle, python, run, same, scan};
 
 /// Formatting, clippy, arrows, forbidden text: cheapest first.
 ///
@@ -76,7 +76,7 @@ pub fn nostd() -> Result<(), String> {
 }
 
 /// Everything that can be told without a cluster. The oracle needs a Go toolchain, the wheel
-/// Python; where there is none it is left out, and that is said.
+/// Python, the addon Node.js; where there is none it is left out, and that is said.
 ///
 /// # Errors
 /// The first step that fails.
@@ -96,6 +96,12 @@ pub fn ci() -> Result<(), String> {
         (passed, failed) = (passed + more, failed + wrong);
     } else {
         eprintln!("no Python 3.11 here: its bindings were left out");
+    }
+    if node::is_there() {
+        let (more, wrong) = node::node()?;
+        (passed, failed) = (passed + more, failed + wrong);
+    } else {
+        eprintln!("no Node.js 20 with npm here: its bindings were left out");
     }
     say((passed, failed));
     Ok(())

@@ -11,6 +11,7 @@ mod check;
 mod columns;
 mod fuzz;
 mod measure;
+mod node;
 mod oracle;
 mod python;
 mod random;
@@ -26,6 +27,7 @@ usage: cargo xtask VERB [options]
 
   check     formatting, clippy, the arrows between crates, forbidden text
   test      every test of the workspace
+  node      build the addon; its package, tests and types
   python    build the wheel; its tests, types and notebook
   nostd     build and run the proof that engine-core needs no std
   fuzz TARGET  fuzz requirements, place_check, quantity, cron or front_door
@@ -44,7 +46,7 @@ usage: cargo xtask VERB [options]
   bench scaling       CPU time against pods, classes and types, with exponents
             [--strategy NAME] [--largest PODS]
   bench instructions  what each stage costs, against committed numbers  [--only NAME] [--update]
-  ci        check, nostd, cases, same, oracle without the large inputs, test, python
+  ci        check, nostd, cases, same, oracle without the large inputs, test, python, node
 ";
 
 fn main() -> ExitCode {
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
         "fuzz" => fuzz::Options::parse(&rest).and_then(|o| fuzz::fuzz(&o)),
         "oracle" => oracle::Options::parse(&rest).and_then(|o| oracle::oracle(&o)),
         "same" => same::Options::parse(&rest).and_then(|o| same::same(&o)),
+        "node" => args::none(&rest).and_then(|()| node::node()).map(check::say),
         "python" => args::none(&rest).and_then(|()| python::python()).map(check::say),
         "bench" => bench::bench(&rest),
         "study" => study::Options::parse(&rest).and_then(|o| study::study(&o)),

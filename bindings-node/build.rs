@@ -1,0 +1,5 @@
+//! How the platform links an addon of Node.js.
+
+fn main() {
+    napi_build::setup();
+}
